@@ -1,0 +1,9 @@
+"""Which subscriptions does an event meet? One protocol, many engines, one Index."""
+
+from tamis.matching import counting, scan
+from tamis.matching.engine import Capabilities, engines
+from tamis.matching.errors import SubscriptionError
+from tamis.matching.index import Index
+from tamis.matching.matches import Matches
+
+__all__ = ["Capabilities", "Index", "Matches", "SubscriptionError", "counting", "engines", "scan"]

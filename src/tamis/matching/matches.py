@@ -1,0 +1,42 @@
+"""The answer for a batch of events: which row met which subscriptions."""
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+
+class Matches:
+    """The matches of a batch, without a Python object for each.
+
+    Row `r` met `offsets[r + 1] - offsets[r]` subscriptions, whose ids are `ids[offsets[r]:offsets[r + 1]]`.
+    `positions` are the same as small integers: `ids` is a dictionary array of which they are the indices.
+    """
+
+    def __init__(self, offsets: npt.NDArray[np.int64], positions: npt.NDArray[Any], names: pa.Array) -> None:
+        self.offsets = offsets
+        self.positions = positions.astype(np.int32 if len(names) < 2**31 else np.int64, copy=False)
+        self._names = names
+
+    @property
+    def ids(self) -> pa.DictionaryArray:
+        """The id of every match, in the order of the rows."""
+        return pa.DictionaryArray.from_arrays(pa.array(self.positions), self._names)
+
+    def __len__(self) -> int:
+        return len(self.positions)
+
+    def row(self, row: int) -> list[str | int]:
+        """Return the ids that one row met."""
+        found = self.positions[self.offsets[row] : self.offsets[row + 1]]
+        ids: list[str | int] = self._names.take(pa.array(found)).to_pylist()
+        return ids
+
+    def to_table(self) -> pa.Table:
+        """Return one line per match: the row's number and the id."""
+        rows = np.repeat(np.arange(len(self.offsets) - 1), np.diff(self.offsets))
+        return pa.table({"row": rows, "id": self._names.take(pa.array(self.positions))})
+
+    def __repr__(self) -> str:
+        return f"<Matches: {len(self.offsets) - 1} rows, {len(self)} matches>"
