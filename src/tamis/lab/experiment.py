@@ -1,0 +1,73 @@
+"""What an experiment declares and what it returns."""
+
+from collections.abc import Callable
+from enum import StrEnum
+from typing import Literal
+
+import msgspec
+
+#: What a reader hopes for. `order` compares the order of magnitude only: for figures of other machines.
+Good = Literal["near", "smaller", "larger", "order"]
+
+DEFAULT_SEED = 7
+
+
+class Scale(StrEnum):
+    """How much of the paper's set-up is run: `quick` takes seconds, `full` is the whole of it."""
+
+    QUICK = "quick"
+    FULL = "full"
+
+
+class Context(msgspec.Struct, frozen=True):
+    """What a run is given. `progress(done, total)` may be called as often as wished."""
+
+    scale: Scale
+    seed: int
+    progress: Callable[[int, int], None]
+
+
+class Row(msgspec.Struct, frozen=True):
+    """One number of ours beside the paper's; `paper` is None where the paper gives no figure."""
+
+    label: str
+    ours: float
+    paper: float | None = None
+    unit: str = ""
+    good: Good = "near"
+    tolerance: float = 0.05
+
+
+class Series(msgspec.Struct, frozen=True):
+    """One line of the figure."""
+
+    name: str
+    x: list[float]
+    y: list[float]
+
+
+class Figure(msgspec.Struct, frozen=True):
+    """A line chart. `log` draws both axes logarithmically."""
+
+    x_label: str
+    y_label: str
+    series: list[Series]
+    log: bool = False
+
+
+class Outcome(msgspec.Struct, frozen=True):
+    """What a run found."""
+
+    rows: list[Row]
+    figure: Figure
+    notes: list[str] = []
+
+
+class Experiment(msgspec.Struct, frozen=True):
+    """A question put to the code: `id` as in `tamis lab run ID`, where it comes from, and how it is run."""
+
+    id: str
+    title: str
+    source: str
+    setup: str
+    run: Callable[[Context], Outcome]

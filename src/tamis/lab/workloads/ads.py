@@ -1,0 +1,86 @@
+"""Display advertisements, imitated from the few figures known of a private data set (specs/002 §9.4, §9.5)."""
+
+from typing import Final
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from tamis.lab.workloads.conjunctions import Operator, conjunctions, numbered
+from tamis.lab.workloads.draws import Ints, distinct, pick, tilted, zipf
+from tamis.lab.workloads.events import SparseEvents, sparse_events
+from tamis.lab.workloads.predicates import true_of
+from tamis.lab.workloads.spec import Spec
+from tamis.lab.workloads.text import composed
+from tamis.lab.workloads.workload import ArbitraryConditions, Workload
+
+#: Targeting asks mostly for certain values; the shares are ours.
+_OPERATORS: Final = {Operator.EQ: 0.4, Operator.IN: 0.4, Operator.NOT_IN: 0.1, Operator.BETWEEN: 0.1}
+_CHUNK = 1 << 17
+
+
+class Ads(Spec[Workload], frozen=True, kw_only=True):
+    """Advertisements as conjunctions of 1 to 56 predicates, 8 on average; sessions as events of 20 attributes.
+
+    [ours] Sizes follow a geometric law cut off at both ends. The popularity of attributes and of values is
+    Zipf's, the same for advertisements and sessions. The matching probability is not known, hence not controlled.
+    """
+
+    subscriptions: int = 3_000_000
+    #: The thesis gives no number.
+    events: int = 1_000
+    dimensions: int = 122
+    fewest_predicates: int = 1
+    most_predicates: int = 56
+    mean_predicates: float = 8
+    event_size: int = 20
+    alpha: float = 1
+    cardinality: int = 50
+    value_alpha: float = 1
+
+    def draw(self, rng: np.random.Generator) -> Workload:
+        """Return the advertisements and sessions."""
+        sizes = self.sizes(rng)
+        codes = distinct(rng, zipf(self.dimensions, self.alpha), sizes)
+        predicates = true_of(rng, _operators(rng, len(codes)), self._values(rng, len(codes)), self.cardinality)
+        conditions = conjunctions(numbered(self.dimensions), sizes, codes, predicates)
+        return Workload(self, conditions, self.sessions(rng))
+
+    def sizes(self, rng: np.random.Generator) -> Ints:
+        """Draw how many predicates each advertisement has."""
+        law = tilted(self.fewest_predicates, self.most_predicates, self.mean_predicates)
+        return self.fewest_predicates + pick(rng, law, self.subscriptions)
+
+    def sessions(self, rng: np.random.Generator) -> SparseEvents:
+        """Draw the events."""
+        sizes = np.full(self.events, self.event_size)
+        codes = distinct(rng, zipf(self.dimensions, self.alpha), sizes)
+        return sparse_events(numbered(self.dimensions), sizes, codes, self._values(rng, len(codes)))
+
+    def texts(self, rng: np.random.Generator, count: int) -> pa.Array:
+        """Draw predicates as text, attributes repeating."""
+        names = pa.array(numbered(self.dimensions)).take(pa.array(pick(rng, zipf(self.dimensions, self.alpha), count)))
+        return true_of(rng, _operators(rng, count), self._values(rng, count), self.cardinality).texts(names)
+
+    def _values(self, rng: np.random.Generator, count: int) -> Ints:
+        return pick(rng, zipf(self.cardinality, self.value_alpha), count)
+
+
+class ArbitraryAds(Ads, frozen=True, kw_only=True):
+    """The same advertisements as arbitrary conditions: an `and` of alternatives, some of them negated."""
+
+    subscriptions: int = 1_392_196
+
+    def draw(self, rng: np.random.Generator) -> Workload:
+        """Return the advertisements and sessions."""
+        sizes = self.sizes(rng)
+        parts = [
+            composed(rng, self.texts(rng, int(some.sum())), some)
+            for some in np.array_split(sizes, -(-len(sizes) // _CHUNK))
+        ]
+        return Workload(self, ArbitraryConditions(pa.concat_arrays(parts)), self.sessions(rng))
+
+
+def _operators(rng: np.random.Generator, count: int) -> npt.NDArray[np.int8]:
+    kinds = np.array(list(_OPERATORS), dtype=np.int8)
+    return kinds[pick(rng, np.array(list(_OPERATORS.values())), count)]
