@@ -1,0 +1,1 @@
+"""The `tamis` command: thin modules, one per command."""
