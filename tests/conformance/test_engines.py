@@ -1,5 +1,6 @@
 """One suite for every registered engine: random histories against the reference meaning of the language."""
 
+import os
 from typing import Any
 
 import pyarrow as pa
@@ -13,6 +14,7 @@ from support.strategies import conjunctions, events, expressions
 from tamis.language import Expression
 
 ENGINES = [*tamis.engines(), "auto"]
+EXAMPLES = int(os.environ.get("TAMIS_TEST_EXAMPLES", "60"))
 
 #: Columns that fit many of the conditions of `support.strategies`.
 _COLUMNS = {
@@ -116,7 +118,7 @@ def histories(engine: str) -> type[RuleBasedStateMachine]:
 @pytest.mark.parametrize("engine", ENGINES)
 def test_random_histories(engine: str) -> None:
     run_state_machine_as_test(
-        histories(engine), settings=settings(max_examples=60, stateful_step_count=40, deadline=None)
+        histories(engine), settings=settings(max_examples=EXAMPLES, stateful_step_count=40, deadline=None)
     )
 
 

@@ -2,13 +2,12 @@
 
 import datetime as dt
 from collections.abc import Iterable, Iterator
-from functools import reduce
 from typing import Final
 
 from tamis.language.ranges import EVERYTHING, Interval, Ranges
 from tamis.language.tree import And, Between, Comparison, Constant, Expression, In, IsNull, Or, Predicate
 from tamis.language.values import Kind, Literal
-from tamis.language.valueset import ValueSet, true_for
+from tamis.language.valueset import ValueSet, says_no_more_than_filters
 
 #: "Any number" has no word of its own; it is spelled as the two sides of this value.
 _MIDDLE: Final[dict[Kind, Literal]] = {
@@ -24,13 +23,10 @@ def spell(attribute: str, values: ValueSet) -> Expression:
     """Return the condition on the attribute that is true for exactly these values."""
     if values.is_empty:
         return Constant(False)
-    filters: tuple[Expression, ...] = values.filters
+    if says_no_more_than_filters(values):
+        return joined(And, values.filters)
     plain = values._replace(filters=())
-    if filters:
-        implied = reduce(ValueSet.intersection, map(true_for, values.filters))
-        if plain == implied._replace(filters=()):
-            return joined(And, filters)
-    return joined(And, [joined(Or, _pieces(attribute, plain)), *filters])
+    return joined(And, [joined(Or, _pieces(attribute, plain)), *values.filters])
 
 
 def joined(connective: type[And] | type[Or], operands: Iterable[Expression]) -> Expression:

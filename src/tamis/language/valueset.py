@@ -6,6 +6,7 @@ What no interval can say (`like '%x'`, `array_contains`) stays beside the set as
 """
 
 from collections.abc import Iterator
+from functools import reduce
 from typing import Any, Final, NamedTuple
 
 from tamis.language.ranges import EVERYTHING, NOTHING, Ranges, between, compared, points
@@ -120,6 +121,13 @@ def true_for(predicate: Predicate) -> ValueSet:
         case ArrayContains():
             return ValueSet(False, _NO_KIND, True, (predicate,))
     raise TypeError(f"{type(predicate).__name__} is no predicate")
+
+
+def says_no_more_than_filters(values: ValueSet) -> bool:
+    """Return whether the filters of a set hold for its values only, so that the rest of it adds nothing."""
+    if not values.filters:
+        return False
+    return values == reduce(ValueSet.intersection, map(true_for, values.filters))
 
 
 def _true_for_like(like: Like) -> ValueSet:

@@ -78,6 +78,7 @@ class SortedCuts:
         self._release = release
         self._keys: list[Key] = list(FIXED)
         self._leaves: list[int] = allocate(len(FIXED))
+        self._starting: dict[Key, int] = dict(zip(FIXED, self._leaves, strict=True))
         self._uses: dict[Key, int] = {}
 
     def insert(self, keys: Iterable[Key]) -> list[Split]:
@@ -88,6 +89,8 @@ class SortedCuts:
                 self._uses[key] = count + 1
                 if count == 0:
                     fresh.append(key)
+        if not fresh:
+            return []
         fresh.sort()
         splits = []
         for key, leaf in zip(fresh, self._allocate(len(fresh)), strict=True):
@@ -95,6 +98,7 @@ class SortedCuts:
             splits.append(Split(self._leaves[at - 1], leaf))
             self._keys.insert(at, key)
             self._leaves.insert(at, leaf)
+            self._starting[key] = leaf
         return splits
 
     def remove(self, keys: Iterable[Key]) -> list[Merge]:
@@ -104,7 +108,7 @@ class SortedCuts:
                 continue
             self._uses[key] -= 1
             if self._uses[key] == 0:
-                del self._uses[key]
+                del self._uses[key], self._starting[key]
                 at = bisect_left(self._keys, key)
                 merges.append(Merge(self._leaves[at - 1], self._leaves[at]))
                 self._release(self._leaves[at])
@@ -116,8 +120,7 @@ class SortedCuts:
         return self._leaves[bisect_right(self._keys, point) - 1]
 
     def starting(self, key: Key) -> int:
-        at = bisect_left(self._keys, key)
-        return self._leaves[at]
+        return self._starting[key]
 
     def leaves(self) -> list[int]:
         return self._leaves
@@ -175,7 +178,7 @@ class Shape(IntEnum):
 def shape(pieces: list[Stretch]) -> Shape:
     """Return what a set of values looks like."""
     first, last = pieces[0][0], pieces[-1][1]
-    if len(last) == 1 and last[0] - first[0] > 1:
+    if last[0] - first[0] > (len(last) == 1):
         return Shape.BROAD
     if all(_is_value(low, high) for low, high in pieces):
         return Shape.ONE_VALUE if len(pieces) == 1 else Shape.VALUES

@@ -59,6 +59,8 @@ class Lists:
 
     def reserve(self, keys: int) -> None:
         """Make the keys below this number usable by kernels."""
+        if keys <= len(self.size):
+            return
         self.start = grown(self.start, keys)
         self.size = grown(self.size, keys)
         self._room = grown(self._room, keys)
@@ -111,10 +113,8 @@ class Lists:
             self.size[key] = self._room[key] = 0
 
     def _move(self, key: int, length: int) -> None:
+        """Give a list a block for so many values, and take what it holds there."""
         room = 1 << (length - 1).bit_length()
-        held = self[key].copy()
-        if self._room[key]:
-            self._free.setdefault(int(self._room[key]), []).append(int(self.start[key]))
         waiting = self._free.get(room)
         if waiting:
             start = waiting.pop()
@@ -122,7 +122,10 @@ class Lists:
             start = self._top
             self._top += room
             self.data = grown(self.data, self._top)
-        self.data[start : start + len(held)] = held
+        if self._room[key]:
+            held = self[key]
+            self.data[start : start + len(held)] = held
+            self._free.setdefault(int(self._room[key]), []).append(int(self.start[key]))
         self.start[key], self._room[key] = start, room
 
     @property

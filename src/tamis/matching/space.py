@@ -21,7 +21,7 @@ from tamis.language.names import parts_of
 from tamis.language.normal import Clause, clauses
 from tamis.language.ranges import compared
 from tamis.language.values import Kind
-from tamis.language.valueset import Filter, ValueSet, of_kind, true_for
+from tamis.language.valueset import Filter, ValueSet, of_kind, says_no_more_than_filters, true_for
 from tamis.matching.line import Line, Merge, SortedCuts, Split, shape, stretches
 from tamis.matching.lists import Bytes, Ints, Lists, Longs, grown
 
@@ -38,9 +38,8 @@ _KNOWN_SPELLINGS = 1 << 16
 
 def _wanted(clause: Clause) -> Iterator[tuple[Dimension, ValueSet]]:
     for attribute, values in clause.items():
-        plain = values._replace(filters=())
-        if not plain.is_full:
-            yield attribute, plain
+        if not says_no_more_than_filters(values):
+            yield attribute, values._replace(filters=())
         for each in values.filters:
             yield each, PASSES
 
@@ -154,7 +153,8 @@ class Space:
         pieces = stretches(values)
         keys = [key for piece in pieces for key in piece]
         new = line.insert(keys)
-        bounds = [line.starting(key) for key in keys]
+        starting = line.starting
+        bounds = [starting(key) for key in keys]
         known = array("i", bounds).tobytes()
         predicate = self._predicates.get(known)
         if predicate is not None:
