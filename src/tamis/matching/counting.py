@@ -56,6 +56,19 @@ class Counting(ConjunctiveEngine):
                 for leaf in self.space.leaves_of(predicate).tolist():
                     self._met.append(leaf, predicate)
 
+    def insert_many(self, positions: Ints) -> None:
+        owners, predicates = self.held.pairs(positions)
+        counted = ~np.array(self.space.takes_null, np.bool_)[predicates]
+        owners, predicates = owners[counted], predicates[counted]
+        self._needed = grown(self._needed, self.top)
+        self._needed[positions] = np.bincount(owners, minlength=self.top)[positions]
+        self._owners.reserve(self.space.top)
+        fresh = [each for each in np.unique(predicates).tolist() if self._owners.size[each] == 0]
+        self._owners.extend(predicates, owners)
+        if fresh:
+            covered = [self.space.leaves_of(each) for each in fresh]
+            self._met.extend(np.concatenate(covered), np.repeat(fresh, [len(each) for each in covered]))
+
     def delete(self, position: int, predicates: list[int]) -> None:
         for predicate in predicates:
             if not self.space.takes_null[predicate]:
@@ -155,17 +168,15 @@ def _search(
                         counts[position] = 0
                         work[CANDIDATES] += 1
                     counts[position] += 1
-                    if (
-                        counts[position] == needed[position]
-                        and found < limit
-                        and (
-                            needed[position] == held.size[position]
-                            or meets_all(position, -1, ranks, held, predicates, work)
-                        )
+                    if counts[position] == needed[position] and (
+                        needed[position] == held.size[position]
+                        or meets_all(position, -1, ranks, held, predicates, work)
                     ):
                         out[used] = position
                         used += 1
                         found += 1
+                        if found == limit:
+                            break
                 if found == limit:
                     break
             if found == limit:

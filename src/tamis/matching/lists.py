@@ -65,6 +65,13 @@ class Lists:
         self.size = grown(self.size, keys)
         self._room = grown(self._room, keys)
 
+    def pairs(self, keys: npt.NDArray[Any]) -> tuple[npt.NDArray[Any], Ints]:
+        """Return all values of some lists, each with its key beside it."""
+        sizes = self.size[keys]
+        before = np.cumsum(sizes) - sizes
+        places = np.repeat(self.start[keys] - before, sizes) + np.arange(sizes.sum())
+        return np.repeat(keys, sizes), self.data[places]
+
     def append(self, key: int, value: int) -> None:
         """Put a value at the end of a list."""
         self.reserve(key + 1)
