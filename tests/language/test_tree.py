@@ -5,6 +5,7 @@ import math
 import pickle
 from decimal import Decimal
 from typing import Any
+from zoneinfo import ZoneInfo
 
 import numpy as np
 import pytest
@@ -13,6 +14,7 @@ import tamis
 from tamis.language import Expression
 
 T, F, U = True, False, None
+BERLIN = ZoneInfo("Europe/Berlin")
 
 
 @pytest.mark.parametrize(
@@ -83,6 +85,10 @@ T, F, U = True, False, None
         ("t = timestamp '2026-01-01 10:00:00'", {"t": dt.datetime(2026, 1, 1, 10)}, T),  # noqa: DTZ001
         ("t = timestamp '2026-01-01T12:00:00+02:00'", {"t": dt.datetime(2026, 1, 1, 10, tzinfo=dt.UTC)}, T),
         ("t = timestamp '2026-01-01'", {"t": dt.date(2026, 1, 1)}, U),
+        # A time that Berlin skips in spring is still an instant.
+        ("t = timestamp '2026-03-29 01:30:00'", {"t": dt.datetime(2026, 3, 29, 2, 30, tzinfo=BERLIN)}, T),
+        ("t <= timestamp '2026-03-29 01:30:00'", {"t": dt.datetime(2026, 3, 29, 2, 30, tzinfo=BERLIN)}, T),
+        ("t > timestamp '2026-01-01'", {"t": dt.datetime.min.replace(tzinfo=BERLIN)}, F),
         ("t = date '2026-01-01'", {"t": dt.date(2026, 1, 1)}, T),
         ("t >= date '2026-01-01'", {"t": dt.datetime(2026, 1, 1, tzinfo=dt.UTC)}, U),
         ("true", {}, T),

@@ -59,6 +59,19 @@ def test_equal_predicates_are_kept_once() -> None:
     assert space.acquire(tamis.parse("x is null or x is not null")) == ([], [])
 
 
+def test_known_spellings_are_forgotten_without_harm(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("tamis.matching.space._KNOWN_SPELLINGS", 2)
+    space = Space()
+    texts = ["a = 1", "b = 1", "c = 1 and a = 1", "d = 1 and b = 1 and e = 1", "a = 1 and f = 1 and c = 1"]
+    acquired = [space.acquire(tamis.parse(text)) for text in texts]
+    assert space.predicates == 6
+    for each in acquired:
+        assert each is not None
+        space.check_invariants()
+        space.release(each[0])
+    assert space.predicates == 0
+
+
 def test_hits_are_shared_by_split_and_added_by_merge() -> None:
     space = Space()
     space.acquire(tamis.parse("x < 10"))

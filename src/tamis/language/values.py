@@ -85,7 +85,15 @@ def _instant(value: dt.datetime) -> dt.datetime:
             value.tzinfo,
             fold=value.fold,
         )
-    return value if value.tzinfo is not None else value.replace(tzinfo=dt.UTC)
+    if value.tzinfo is None:
+        return value.replace(tzinfo=dt.UTC)
+    if value.tzinfo is dt.UTC:
+        return value
+    try:
+        # Python says that a time in the hour that a zone skips equals no instant of another zone.
+        return value.astimezone(dt.UTC)
+    except OverflowError:
+        return value
 
 
 def read(event: Mapping[str, Any], attribute: str) -> tuple[Kind, Any]:

@@ -4,7 +4,7 @@ import os
 from abc import abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from functools import cache
+from functools import cache, partial
 from threading import local
 from typing import Any
 
@@ -22,6 +22,8 @@ from tamis.matching.space import Space
 
 #: Fewer rows than this are not worth a second thread.
 ROWS_PER_THREAD = 256
+#: A limit that is none.
+ALL = np.iinfo(np.int32).max
 #: How many answers beyond one for each subscription a kernel has room for before it must stop.
 _SPARE_ANSWERS = 1 << 16
 
@@ -148,6 +150,7 @@ class ConjunctiveEngine(Engine):
 
     def match_by(self, search: Callable[..., int], events: Encoded) -> Rows:
         """Return what a search finds, and the subscriptions that no search finds."""
+        self.space.settle()
         offsets, positions = self._in_threads(search, events)
         if self._everywhere:
             offsets, positions = _joined((offsets, positions), self._in_threads(self._search_everywhere, events))
@@ -224,6 +227,29 @@ class ConjunctiveEngine(Engine):
         self.space.check_invariants()
         self.held.check_invariants()
         assert not self.ranks().any()
+
+
+class LimitedEngine(ConjunctiveEngine):
+    """An engine whose kernel can stop at a number of answers (specs/000 §3: `find(event, limit)`)."""
+
+    @abstractmethod
+    def search_up_to(
+        self, limit: int, first: int, last: int, events: Encoded, ends: Longs, out: Ints, work: Longs
+    ) -> int:
+        """Do as `search`, and go on to the next row as soon as a row has so many answers."""
+
+    def search(self, first: int, last: int, events: Encoded, ends: Longs, out: Ints, work: Longs) -> int:
+        return self.search_up_to(ALL, first, last, events, ends, out, work)
+
+    def match_up_to(self, limit: int, events: Encoded) -> Rows:
+        """Return at most so many positions for each event, and those that no search finds."""
+        return self.match_by(partial(self.search_up_to, limit), events)
+
+    def find(self, event: Mapping[str, Any], limit: int = ALL) -> list[int]:
+        """Return positions that an event meets, at most so many, and stop as soon as they are found."""
+        _, positions = self.match_up_to(limit, encode(self.space, (event,)))
+        found: list[int] = positions[:limit].tolist()
+        return found
 
 
 def _joined(left: Rows, right: Rows) -> Rows:

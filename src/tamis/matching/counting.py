@@ -1,21 +1,15 @@
 """Counting (specs/000 §3): count the met predicates of each subscription; it matches when all of them were met."""
 
-from collections.abc import Mapping
-from functools import partial
-from typing import Any
-
 import numpy as np
 
 from tamis.matching.compiled import kernel
-from tamis.matching.conjunctive import ConjunctiveEngine
-from tamis.matching.encoding import Encoded, encode
+from tamis.matching.conjunctive import LimitedEngine
+from tamis.matching.encoding import Encoded
 from tamis.matching.engine import Capabilities, register
 from tamis.matching.kernels import CANDIDATES, TESTS, Predicates, enter, leave, meets_all
 from tamis.matching.line import Merge, Split
 from tamis.matching.lists import Ints, Lists, Longs, View, grown
 
-#: A limit that is none.
-ALL = np.iinfo(np.int32).max
 #: When the clock of a thread, which counts events, starts anew.
 _CLOCK_WRAPS = 1 << 30
 
@@ -30,7 +24,7 @@ _CLOCK_WRAPS = 1 << 30
         summary="counts met predicates per subscription (Shen; specs/000 §3)",
     ),
 )
-class Counting(ConjunctiveEngine):
+class Counting(LimitedEngine):
     """Every leaf lists the predicates that it meets, every predicate the subscriptions that have it.
 
     Counters are not reset between events: each remembers the event it counts for. A subscription is reported as soon
@@ -83,17 +77,9 @@ class Counting(ConjunctiveEngine):
     def merge(self, merge: Merge) -> None:
         self._met.clear(merge.dropped)
 
-    def find(self, event: Mapping[str, Any], limit: int = ALL) -> list[int]:
-        """Return positions that an event meets, at most so many, and stop as soon as they are found."""
-        events = encode(self.space, (event,))
-        _, positions = self.match_by(partial(self._search, limit=limit), events)
-        found: list[int] = positions[:limit].tolist()
-        return found
-
-    def search(self, first: int, last: int, events: Encoded, ends: Longs, out: Ints, work: Longs) -> int:
-        return self._search(first, last, events, ends, out, work, ALL)
-
-    def _search(self, first: int, last: int, events: Encoded, ends: Longs, out: Ints, work: Longs, limit: int) -> int:
+    def search_up_to(
+        self, limit: int, first: int, last: int, events: Encoded, ends: Longs, out: Ints, work: Longs
+    ) -> int:
         self._met.reserve(self.space.leaves)
         self._owners.reserve(self.space.top)
         clock, stamps = self.scratch("clock", 1), self.scratch("stamps", self.top)

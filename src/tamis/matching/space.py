@@ -74,9 +74,11 @@ class Space:
         #: A predicate is known by the leaves at its bounds, which live as long as it does.
         self._predicates: dict[bytes, int] = {}
         self._free_predicates: list[int] = []
-        self._uses: list[int] = []
-        #: Some predicates of the language, so that they need not be taken apart again.
+        #: By predicate: how many subscriptions have it.
+        self.uses: list[int] = []
+        #: Some predicates of the language and what they are here, so that they need not be taken apart again.
         self._spelled: dict[Predicate, int] = {}
+        self._spelling: dict[int, Predicate] = {}
         self.dimension: Ints = np.zeros(_FIRST_SIZE, np.int32)
         self.shape: Bytes = np.zeros(_FIRST_SIZE, np.int8)
         self.takes_null: list[bool] = []
@@ -95,7 +97,7 @@ class Space:
     @property
     def top(self) -> int:
         """An upper bound for the numbers of predicates."""
-        return len(self._uses)
+        return len(self.uses)
 
     @property
     def predicates(self) -> int:
@@ -109,6 +111,9 @@ class Space:
 
         None if no event meets it, so that there is nothing to store.
         """
+        if len(self._spelled) > _KNOWN_SPELLINGS:
+            self._spelled.clear()
+            self._spelling.clear()
         splits: list[Split] = []
         direct = self._direct(expression)
         if direct is not None:
@@ -138,13 +143,12 @@ class Space:
     def _acquire_direct(self, spelled: Predicate, values: ValueSet | None, splits: list[Split]) -> int:
         if values is None:
             predicate = self._spelled[spelled]
-            self._uses[predicate] += 1
+            self.uses[predicate] += 1
             return predicate
         predicate = self._acquire(spelled.attribute, values, splits)
-        if not isinstance(spelled, In):
-            if len(self._spelled) >= _KNOWN_SPELLINGS:
-                self._spelled.clear()
+        if not isinstance(spelled, In) and predicate not in self._spelling:
             self._spelled[spelled] = predicate
+            self._spelling[predicate] = spelled
         return predicate
 
     def _acquire(self, name: Dimension, values: ValueSet, splits: list[Split]) -> int:
@@ -160,7 +164,7 @@ class Space:
         if predicate is not None:
             line.remove(keys)
             self._dimension_uses[dimension] -= 1
-            self._uses[predicate] += 1
+            self.uses[predicate] += 1
             return predicate
         if new:
             self._moved[dimension] = line
@@ -169,10 +173,10 @@ class Space:
             splits += new
         if self._free_predicates:
             predicate = self._free_predicates.pop()
-            self._uses[predicate], self.takes_null[predicate] = 1, values.null
+            self.uses[predicate], self.takes_null[predicate] = 1, values.null
         else:
-            predicate = len(self._uses)
-            self._uses.append(1)
+            predicate = len(self.uses)
+            self.uses.append(1)
             self.takes_null.append(values.null)
             self.dimension = grown(self.dimension, predicate + 1)
             self.shape = grown(self.shape, predicate + 1)
@@ -186,8 +190,8 @@ class Space:
         """Give predicates back: the leaves that went away because nothing needs them any more."""
         merges: list[Merge] = []
         for predicate in predicates:
-            self._uses[predicate] -= 1
-            if self._uses[predicate]:
+            self.uses[predicate] -= 1
+            if self.uses[predicate]:
                 continue
             dimension = int(self.dimension[predicate])
             line = self._line(dimension)
@@ -200,7 +204,9 @@ class Space:
                 self._moved[dimension] = line
                 merges += gone
             del self._predicates[bounds.tobytes()]
-            self._spelled.clear()
+            spelled = self._spelling.pop(predicate, None)
+            if spelled is not None:
+                del self._spelled[spelled]
             self._free_predicates.append(predicate)
             self.bounds.clear(predicate)
             self._drop_dimension(dimension)
@@ -274,11 +280,15 @@ class Space:
     @property
     def rank(self) -> Ints:
         """By leaf: its place on its line."""
+        self.settle()
+        return self._rank
+
+    def settle(self) -> None:
+        """Write down the ranks of leaves that have moved. Threads may read at the same time only after that."""
         for line in self._moved.values():
             leaves = line.leaves()
             self._rank[leaves] = np.arange(len(leaves), dtype=np.int32)
         self._moved.clear()
-        return self._rank
 
     # --- figures ------------------------------------------------------------------------------------
 
@@ -299,10 +309,11 @@ class Space:
         for known, predicate in self._predicates.items():
             bounds = self.bounds[predicate]
             assert bounds.tobytes() == known
-            assert self._uses[predicate] > 0
+            assert self.uses[predicate] > 0
             leaves = self._line(int(self.dimension[predicate])).leaves()
             assert set(bounds.tolist()) <= set(leaves)
             assert (np.diff(self.rank[bounds]) > 0).all()
-        assert all(self._uses[predicate] > 0 for predicate in self._spelled.values())
-        assert len(self._predicates) + len(self._free_predicates) == len(self._uses)
+        assert {predicate: spelled for spelled, predicate in self._spelled.items()} == self._spelling
+        assert all(self.uses[predicate] > 0 for predicate in self._spelling)
+        assert len(self._predicates) + len(self._free_predicates) == len(self.uses)
         self.bounds.check_invariants()
