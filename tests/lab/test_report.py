@@ -3,7 +3,8 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from tamis.lab.experiment import Context, Experiment, Figure, Outcome, Row, Scale, Series
+from tamis.lab.experiment import Context, Experiment, Figure, Outcome, Row, Scale, Series, Table
+from tamis.lab.figure import svg
 from tamis.lab.report import Report, markdown, number, run, write
 
 
@@ -13,6 +14,7 @@ def _outcome(context: Context) -> Outcome:
         rows=[Row("hops | mean", 2.08, 2.0, "hops"), Row("spread", 0.5 * context.seed)],
         figure=Figure("brokers", "hops", [Series("ours", [1, 2, 3], [1, 4, 9])], log=True),
         notes=["a note"],
+        tables=[Table("All | figures", ["broker", "hops"], [["a | b", 12345.6], ["c", None]])],
     )
 
 
@@ -63,6 +65,7 @@ def test_the_page_says_how_where_and_when_it_was_made() -> None:
         assert fact in page
     assert "![Toy](999-toy.svg)" in page
     assert "- a note" in page
+    assert "## All | figures\n\n| broker | hops |\n|---|---:|\n| a \\| b | 12,346 |\n| c | - |\n" in page
 
 
 def test_a_failing_run_writes_nothing(tmp_path: Path) -> None:
@@ -78,3 +81,10 @@ def test_a_failing_run_writes_nothing(tmp_path: Path) -> None:
 )
 def test_numbers_are_short(value: float | None, unit: str, text: str) -> None:
     assert number(value, unit) == text
+
+
+def test_panels_lie_side_by_side_in_one_figure() -> None:
+    lines = [Series("ours", [0, 1], [1, 10], panel) for panel in ("dense", "sparse")]
+    drawn = svg("Toy", Figure("brokers", "hops", lines, log_y=True)).decode()
+    assert "Toy: dense" in drawn
+    assert "Toy: sparse" in drawn

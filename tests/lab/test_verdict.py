@@ -21,6 +21,7 @@ from tamis.lab.verdict import ratio, verdict
         (6.0, 2.0, "order", "reproduced: same order"),
         (20.0, 2.0, "order", "not reproduced: 10 times the paper"),
         (0.2, 2.0, "order", "not reproduced: lower by 90 %"),
+        (2.0, 1.0, "exact", "differs: the paper has 1"),
         (0.1, 0.0, "near", "differs: the paper has 0"),
         (-1.0, 2.0, "near", "differs: the paper has 2"),
     ],

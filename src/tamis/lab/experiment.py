@@ -6,8 +6,9 @@ from typing import Literal
 
 import msgspec
 
-#: What a reader hopes for. `order` compares the order of magnitude only: for figures of other machines.
-Good = Literal["near", "smaller", "larger", "order"]
+#: What a reader hopes for. `order` compares the order of magnitude only: for figures of other machines. `exact` is
+#: for places in a ranking, where anything but the paper's number is another result.
+Good = Literal["near", "smaller", "larger", "order", "exact"]
 
 DEFAULT_SEED = 7
 
@@ -39,20 +40,30 @@ class Row(msgspec.Struct, frozen=True):
 
 
 class Series(msgspec.Struct, frozen=True):
-    """One line of the figure."""
+    """One line of the figure. Lines of one panel share a chart; the panels lie side by side."""
 
     name: str
     x: list[float]
     y: list[float]
+    panel: str = ""
 
 
 class Figure(msgspec.Struct, frozen=True):
-    """A line chart. `log` draws both axes logarithmically."""
+    """A line chart. `log` draws both axes logarithmically, `log_y` the upright one only."""
 
     x_label: str
     y_label: str
     series: list[Series]
     log: bool = False
+    log_y: bool = False
+
+
+class Table(msgspec.Struct, frozen=True):
+    """Numbers of ours that the paper does not have: a heading, the names of the columns, and the rows."""
+
+    title: str
+    columns: list[str]
+    rows: list[list[str | float | None]]
 
 
 class Outcome(msgspec.Struct, frozen=True):
@@ -61,6 +72,7 @@ class Outcome(msgspec.Struct, frozen=True):
     rows: list[Row]
     figure: Figure
     notes: list[str] = []
+    tables: list[Table] = []
 
 
 class Experiment(msgspec.Struct, frozen=True):

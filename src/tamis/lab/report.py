@@ -7,7 +7,7 @@ from time import perf_counter
 
 import msgspec
 
-from tamis.lab.experiment import Context, Experiment, Figure, Row, Scale
+from tamis.lab.experiment import Context, Experiment, Figure, Row, Scale, Table
 from tamis.lab.figure import svg
 from tamis.lab.files import replacing
 from tamis.lab.machine import Machine, this_machine
@@ -40,6 +40,7 @@ class Report(msgspec.Struct, frozen=True):
     seconds: float
     lines: list[Line]
     notes: list[str]
+    tables: list[Table]
     figure: Figure
 
 
@@ -60,6 +61,7 @@ def run(experiment: Experiment, scale: Scale, seed: int, progress: Callable[[int
         seconds=round(perf_counter() - started, 3),
         lines=[_line(row) for row in outcome.rows],
         notes=outcome.notes,
+        tables=outcome.tables,
         figure=outcome.figure,
     )
 
@@ -101,6 +103,15 @@ def markdown(report: Report) -> str:
     ]
     lines += ["", f"![{report.title}]({report.experiment}.svg)", ""]
     lines += [*(f"- {note}" for note in report.notes), ""] if report.notes else []
+    for table in report.tables:
+        lines += [
+            f"## {table.title}",
+            "",
+            f"| {' | '.join(table.columns)} |",
+            f"|---{'|---:' * (len(table.columns) - 1)}|",
+        ]
+        lines += [f"| {' | '.join(_value(value) for value in row)} |" for row in table.rows]
+        lines += [""]
     lines += [
         f"Made by `{report.command}` on {report.date} in {report.seconds:.1f} s",
         f"(seed {report.seed}, scale {report.scale}).",
@@ -120,6 +131,10 @@ def number(value: float | None, unit: str = "") -> str:
 
 def _line(row: Row) -> Line:
     return Line(row.label, row.paper, row.ours, ratio(row), row.unit, verdict(row))
+
+
+def _value(value: str | float | None) -> str:
+    return _cell(value) if isinstance(value, str) else number(value)
 
 
 def _cell(text: str) -> str:

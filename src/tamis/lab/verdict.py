@@ -20,7 +20,7 @@ def verdict(row: Row) -> str:
     if row.ours == row.paper:
         return "equal to the paper"
     quotient = ratio(row)
-    if quotient is None or quotient < 0:
+    if quotient is None or quotient < 0 or row.good == "exact":
         return f"differs: the paper has {row.paper:g}"
     if abs(quotient - 1) <= row.tolerance:
         return f"within {row.tolerance * 100:.3g} % of the paper"
