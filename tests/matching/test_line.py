@@ -11,7 +11,7 @@ from tamis.language import Between, Kind, Predicate
 from tamis.language.normal import clauses
 from tamis.language.values import read
 from tamis.language.valueset import true_for
-from tamis.matching.line import FIXED, Shape, SortedCuts, shape, stretches
+from tamis.matching.line import FIXED, Shape, SortedCuts, bounds, shape, stretches
 
 
 def new_line() -> SortedCuts:
@@ -21,6 +21,12 @@ def new_line() -> SortedCuts:
 
 def cuts_of(predicate: Predicate) -> list[Any]:
     return [key for piece in stretches(true_for(predicate)) for key in piece]
+
+
+@given(predicates())
+def test_the_short_cut_finds_the_same_bounds(predicate: Predicate) -> None:
+    found = bounds(predicate)
+    assert found is None or found == cuts_of(predicate)
 
 
 @given(st.lists(predicates(), max_size=6))
@@ -95,7 +101,7 @@ def test_the_example_of_the_specification() -> None:
 )
 def test_shapes(text: str, expected: Shape) -> None:
     (clause,) = clauses(tamis.parse(text))
-    assert shape(stretches(clause["x"])) is expected
+    assert shape([key for piece in stretches(clause["x"]) for key in piece]) is expected
 
 
 def test_events_are_read_as_the_language_reads_them() -> None:

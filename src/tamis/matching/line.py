@@ -17,6 +17,7 @@ from collections.abc import Callable, Iterable, Iterator
 from enum import IntEnum
 from typing import Any, Final, NamedTuple, Protocol, TypeAlias
 
+from tamis.language import Between, Comparison, In, Predicate
 from tamis.language.ranges import Cut, Ranges
 from tamis.language.values import ORDERED_KINDS, Kind
 from tamis.language.valueset import ValueSet
@@ -129,6 +130,34 @@ class SortedCuts:
         return self._keys
 
 
+def bounds(predicate: Predicate) -> list[Key] | None:
+    """Return where the stretches of a predicate begin and end, or None if it needs `stretches` to find out.
+
+    This is a short cut for the predicates that most conditions are made of; the result is the same.
+    """
+    if not isinstance(predicate, Comparison | Between | In) or predicate.kind in (Kind.NULL, Kind.BOOLEAN):
+        return None
+    kind = int(predicate.kind)
+    start, end = (kind,), (kind + 1,)
+    found: list[Key]
+    match predicate:
+        case Comparison(operator=operator, value=value) if value != "":
+            side = 0 if operator in ("<", ">=") else 1
+            if operator in ("<", "<="):
+                return [start, (kind, value, side)]
+            if operator in (">", ">="):
+                return [(kind, value, side), end]
+            negated = operator == "<>"
+            found = [(kind, value, 0), (kind, value, 1)]
+        case Between(low=low, high=high, negated=negated) if low != "" and not low > high:  # type: ignore[operator]
+            found = [(kind, low, 0), (kind, high, 1)]
+        case In(values=values, negated=negated, has_null=False) if "" not in values:
+            found = [(kind, value, side) for value in sorted(set(values)) for side in (0, 1)]
+        case _:
+            return None
+    return [start, *found, end] if negated else found
+
+
 def stretches(values: ValueSet) -> list[Stretch]:
     """Return a set of values as stretches of the line, from left to right, none touching the next."""
     found: list[Stretch] = []
@@ -175,18 +204,15 @@ class Shape(IntEnum):
     BROAD = 6
 
 
-def shape(pieces: list[Stretch]) -> Shape:
-    """Return what a set of values looks like."""
-    first, last = pieces[0][0], pieces[-1][1]
+def shape(keys: list[Key]) -> Shape:
+    """Return what a set of values looks like whose stretches begin and end at these cuts."""
+    first, last = keys[0], keys[-1]
     if last[0] - first[0] > (len(last) == 1):
         return Shape.BROAD
-    if all(_is_value(low, high) for low, high in pieces):
-        return Shape.ONE_VALUE if len(pieces) == 1 else Shape.VALUES
-    if len(first) == 1 and len(last) == 1 and len(pieces) > 1:
-        holes = len(pieces) - 1
-        return Shape.NOT_ONE_VALUE if holes == 1 else Shape.NOT_VALUES
-    return Shape.HALF_LINE if len(first) == 1 or len(last) == 1 else Shape.INTERVAL
-
-
-def _is_value(low: Key, high: Key) -> bool:
-    return len(low) > 1 and len(high) > 1 and low[1] == high[1]
+    if len(first) == 1 and len(last) == 1 and len(keys) > 2:
+        return Shape.NOT_ONE_VALUE if len(keys) == 4 else Shape.NOT_VALUES
+    if len(first) == 1 or len(last) == 1:
+        return Shape.HALF_LINE
+    if all(low[1] == high[1] for low, high in zip(keys[::2], keys[1::2], strict=True)):
+        return Shape.ONE_VALUE if len(keys) == 2 else Shape.VALUES
+    return Shape.INTERVAL

@@ -17,7 +17,7 @@ from tamis.matching.pstbloom import BULK, K, M
 from tamis.matching.signatures import Kind
 from tamis.matching.verification import Tests, Verification, verify, word_of
 
-#: Under so many pairs of leaves a subscription is stored at most. The source has no limit, specs/002 §6 proposes 100,000.
+#: Under so many pairs of leaves a subscription is stored at most; specs/002 §6 proposes 100,000.
 #: Measured on BE-Gen with 100 attributes: with one equality in each subscription 128 leave 0.4 % of them to the lists;
 #: without any equality a half, but a limit of 1,024 would need 7 kB for each subscription and save little time.
 MOST_PAIRS = 128

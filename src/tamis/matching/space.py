@@ -21,8 +21,8 @@ from tamis.language.names import parts_of
 from tamis.language.normal import Clause, clauses
 from tamis.language.ranges import compared
 from tamis.language.values import Kind
-from tamis.language.valueset import Filter, ValueSet, of_kind, says_no_more_than_filters, true_for
-from tamis.matching.line import Line, Merge, SortedCuts, Split, shape, stretches
+from tamis.language.valueset import Filter, ValueSet, of_kind, says_no_more_than_filters
+from tamis.matching.line import Key, Line, Merge, SortedCuts, Split, bounds, shape, stretches
 from tamis.matching.lists import Bytes, Ints, Lists, Longs, grown
 
 Dimension: TypeAlias = str | Filter
@@ -36,12 +36,16 @@ _FIRST_SIZE = 1024
 _KNOWN_SPELLINGS = 1 << 16
 
 
-def _wanted(clause: Clause) -> Iterator[tuple[Dimension, ValueSet]]:
+def _wanted(clause: Clause) -> Iterator[tuple[Dimension, list[Key]]]:
     for attribute, values in clause.items():
         if not says_no_more_than_filters(values):
-            yield attribute, values._replace(filters=())
+            yield attribute, _ends(values._replace(filters=()))
         for each in values.filters:
-            yield each, PASSES
+            yield each, _ends(PASSES)
+
+
+def _ends(values: ValueSet) -> list[Key]:
+    return [key for piece in stretches(values) for key in piece]
 
 
 class Space:
@@ -123,43 +127,40 @@ class Space:
             return None
         return [self._acquire(*each, splits) for each in _wanted(disjuncts[0])], splits
 
-    def _direct(self, expression: Expression) -> list[tuple[Predicate, ValueSet | None]] | None:
+    def _direct(self, expression: Expression) -> list[tuple[Predicate, list[Key] | None]] | None:
         """Return the predicates of a conjunction that is in normal form already, as most are; None if it is not.
 
-        The values are only worked out for predicates that are not known yet.
+        Where its stretches begin and end is only worked out for predicates that are not known yet.
         """
-        found: dict[str, tuple[Predicate, ValueSet | None]] = {}
+        found: dict[str, tuple[Predicate, list[Key] | None]] = {}
         for part in expression.operands if isinstance(expression, And) else (expression,):
             if not isinstance(part, Predicate) or part.attribute in found:
                 return None
-            values = None
-            if part not in self._spelled:
-                values = true_for(part)
-                if values.filters or values.is_empty or values.is_full:
+            keys = None
+            if isinstance(part, In) or part not in self._spelled:
+                keys = bounds(part)
+                if keys is None:
                     return None
-            found[part.attribute] = part, values
+            found[part.attribute] = part, keys
         return list(found.values())
 
-    def _acquire_direct(self, spelled: Predicate, values: ValueSet | None, splits: list[Split]) -> int:
-        if values is None:
+    def _acquire_direct(self, spelled: Predicate, keys: list[Key] | None, splits: list[Split]) -> int:
+        if keys is None:
             predicate = self._spelled[spelled]
             self.uses[predicate] += 1
             return predicate
-        predicate = self._acquire(spelled.attribute, values, splits)
+        predicate = self._acquire(spelled.attribute, keys, splits)
         if not isinstance(spelled, In) and predicate not in self._spelling:
             self._spelled[spelled] = predicate
             self._spelling[predicate] = spelled
         return predicate
 
-    def _acquire(self, name: Dimension, values: ValueSet, splits: list[Split]) -> int:
+    def _acquire(self, name: Dimension, keys: list[Key], splits: list[Split]) -> int:
         dimension = self._use_dimension(name)
         line = self._line(dimension)
-        pieces = stretches(values)
-        keys = [key for piece in pieces for key in piece]
         new = line.insert(keys)
-        starting = line.starting
-        bounds = [starting(key) for key in keys]
-        known = array("i", bounds).tobytes()
+        leaves = [line.starting(key) for key in keys]
+        known = array("i", leaves).tobytes()
         predicate = self._predicates.get(known)
         if predicate is not None:
             line.remove(keys)
@@ -171,19 +172,20 @@ class Space:
             for old, leaf in new:
                 self.hits[leaf] = self.hits[old]
             splits += new
+        takes_null = keys[0] == (int(Kind.NULL),)
         if self._free_predicates:
             predicate = self._free_predicates.pop()
-            self.uses[predicate], self.takes_null[predicate] = 1, values.null
+            self.uses[predicate], self.takes_null[predicate] = 1, takes_null
         else:
             predicate = len(self.uses)
             self.uses.append(1)
-            self.takes_null.append(values.null)
+            self.takes_null.append(takes_null)
             self.dimension = grown(self.dimension, predicate + 1)
             self.shape = grown(self.shape, predicate + 1)
         self._predicates[known] = predicate
         self.dimension[predicate] = dimension
-        self.shape[predicate] = shape(pieces)
-        self.bounds.assign(predicate, bounds)
+        self.shape[predicate] = shape(keys)
+        self.bounds.assign(predicate, leaves)
         return predicate
 
     def release(self, predicates: Iterable[int]) -> list[Merge]:
@@ -269,12 +271,12 @@ class Space:
 
     def _allocate(self, count: int) -> list[int]:
         found = [self._free_leaves.pop() for _ in range(min(count, len(self._free_leaves)))]
+        self.hits[found] = 0
         fresh = count - len(found)
         found.extend(range(self._leaf_count, self._leaf_count + fresh))
         self._leaf_count += fresh
         self._rank = grown(self._rank, self._leaf_count)
         self.hits = grown(self.hits, self._leaf_count)
-        self.hits[found] = 0
         return found
 
     @property
