@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 from support.histories import crowded_conjunctions
 from support.strategies import conjunctions
 from tamis.language import Expression
-from tamis.matching.layout import expand, layout, longest_line, width
+from tamis.matching.layout import expand, layout, width
 from tamis.matching.space import Space
 
 
@@ -14,7 +14,7 @@ def test_kernels_see_the_leaves_that_a_predicate_covers(expressions: list[Expres
     space = Space()
     used = [found[0] for found in map(space.acquire, expressions) if found is not None]
     where, bounds = layout(space), space.bounds.view()
-    buffer = np.empty(longest_line(space), np.int32)
+    buffer = np.empty(len(where.leaves), np.int32)
     for predicate in {each for predicates in used for each in predicates}:
         leaves = space.leaves_of(predicate).tolist()
         assert width(predicate, bounds, where) == len(leaves)

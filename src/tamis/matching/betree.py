@@ -22,8 +22,8 @@ from tamis.matching.line import Merge
 from tamis.matching.lists import Ints, Longs, View
 from tamis.matching.verification import Tests, Verification, verify, word_of
 
-#: How many subscriptions a cluster keeps before it is divided. Of 2 to 100, all from 10 to 50 are equally fast within
-#: the noise, on ads and on BE-Gen (50,000 subscriptions): fewer candidates are paid for with more clusters.
+#: How many subscriptions a cluster keeps before it is divided. Of 2 to 100, those from 10 to 50 are equally fast within
+#: 15 %, on ads and on dense BE-Gen (50,000 subscriptions): fewer candidates are paid for with more clusters.
 LEAF_CAPACITY: Final = 20
 #: A cluster with more doors than this for each attribute of an event is asked for each attribute.
 _DOORS_PER_ATTRIBUTE = 4

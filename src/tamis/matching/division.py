@@ -3,8 +3,8 @@
 [ours] where the sketch in specs/002 §8 leaves it open: a cut lies where some predicate begins or ends, as near as
 possible to the middle of the ranks that the leaf's predicates take up, so both halves are smaller than the whole.
 An attribute costs as many ranks as its predicates in the leaf cover in all, so rare attributes and narrow predicates
-are cheap. Every subscription prefers the cheapest of its attributes, and those that most prefer get doors. (The
-original prefers popular attributes; on ads that costs half as many candidates again, on BE-Gen it makes no difference.)
+are cheap. Every subscription prefers the cheapest of its attributes, and those that most prefer get doors. To prefer
+popular attributes instead gives twice as many candidates on ads and 9 % more on dense BE-Gen (50,000 subscriptions).
 """
 
 from typing import NamedTuple, TypeAlias

@@ -49,8 +49,3 @@ def expand(predicate: int, bounds: View, where: Layout, buffer: Ints) -> int:
             buffer[written] = where.leaves[place]
             written += 1
     return written
-
-
-def longest_line(space: Space) -> int:
-    """Return how many leaves a predicate covers at most."""
-    return max((len(line.leaves()) for line in space.lines if line is not None), default=0)

@@ -9,8 +9,8 @@ In rank space the operators are these, on the leaves at which a stretch of value
     CHECKED   sorted by low; of those up to the event's leaf, the predicate is tested
 
 A set is one EQUAL entry for each value, and `<>` is one BELOW and one ABOVE: stretches of one predicate never overlap,
-so it is counted once. A predicate with more stretches (`not in`) is CHECKED. BELOW and ABOVE are divided once more, by
-the end that is fixed, the *fence*, so that kinds of values never mix.
+so it is counted once. A predicate with very many stretches (a long `not in`) is CHECKED. BELOW and ABOVE are divided
+once more, by the end that is fixed, the *fence*, so that kinds of values never mix.
 """
 
 from collections.abc import Iterator
@@ -28,7 +28,7 @@ from tamis.matching.space import Space
 EQUAL, BELOW, ABOVE, BETWEEN, CHECKED = range(5)
 _OPERATORS = 5
 _VALUES = int(Shape.VALUES)
-#: Predicates with more stretches than this are tested: to compare a bound is ten times faster, but each is compared.
+#: Predicates with more stretches than this are CHECKED: a test costs more than to compare a bound, but only once.
 _MOST_STRETCHES = 16
 #: What a list is in `Group.lists`: its attribute, operator and fence, where its entries begin and end, and how many
 #: numbers further the lists of the next attribute begin.

@@ -145,6 +145,7 @@ class PSTHash(ConjunctiveEngine):
             if not self.is_paired(position):
                 others.append(position)
                 continue
+            assert self._pairs.counts[position] <= self._most_pairs or position in self._heavy
             access = self.held[position].tolist()[:2]
             assert not any(self.space.takes_null[each] for each in access)
             left, right = (self.space.leaves_of(each).tolist() for each in access)
