@@ -14,10 +14,10 @@ import msgspec
 
 import tamis
 from tamis.lab.workloads import generate, workloads
-from tamis.matching import conjunctive
-from tamis.matching.conjunctive import ConjunctiveEngine
-from tamis.matching.encoding import Encoded, encode
 from tamis.matching.engine import make_engine
+from tamis.matching.ranks import conjunctive
+from tamis.matching.ranks.conjunctive import ConjunctiveEngine
+from tamis.matching.ranks.encoding import Encoded, encode
 
 #: What an issue allows for a million subscriptions.
 SECONDS, GIBIBYTES = 120, 2

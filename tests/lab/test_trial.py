@@ -5,9 +5,9 @@ import pytest
 import tamis
 from tamis.lab.trial import SCAN, built, one_thread, prepare, rows_of, task_of, try_engine
 from tamis.lab.workloads import Ads, generate
-from tamis.matching.conjunctive import ConjunctiveEngine
-from tamis.matching.encoding import Encoded, encode
 from tamis.matching.engine import Rows, make_engine
+from tamis.matching.ranks.conjunctive import ConjunctiveEngine
+from tamis.matching.ranks.encoding import Encoded, encode
 
 SPEC = Ads(subscriptions=300, events=300, dimensions=20, most_predicates=15, mean_predicates=3, event_size=10)
 CONJUNCTIVE = [SCAN, *(name for name in tamis.engines() if isinstance(make_engine(name), ConjunctiveEngine))]

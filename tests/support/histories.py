@@ -9,7 +9,7 @@ from hypothesis.stateful import RuleBasedStateMachine, invariant, rule, run_stat
 
 from support.strategies import conjunctions, events
 from tamis.language import And, Between, Expression, In, IsNull, Kind, Predicate, compare
-from tamis.matching.conjunctive import ConjunctiveEngine
+from tamis.matching.ranks.conjunctive import ConjunctiveEngine
 
 _NAMES = ("a", "b", "c", "d")
 _NUMBERS = st.integers(0, 7)

@@ -13,12 +13,12 @@ import numpy as np
 
 import tamis
 from tamis.lab.workloads import Spec, Workload, generate
-from tamis.matching.conjunctive import ROWS_PER_THREAD, ConjunctiveEngine
-from tamis.matching.encoding import Encoded, encode
 from tamis.matching.engine import Rows, make_engine
-from tamis.matching.kernels import scan
-from tamis.matching.line import Split
-from tamis.matching.lists import Ints, Longs
+from tamis.matching.ranks.conjunctive import ROWS_PER_THREAD, ConjunctiveEngine
+from tamis.matching.ranks.encoding import Encoded, encode
+from tamis.matching.ranks.kernels import scan
+from tamis.matching.ranks.line import Split
+from tamis.matching.ranks.lists import Ints, Longs
 
 #: The compiled scan, which only the lab has.
 SCAN: Final = "SCAN"

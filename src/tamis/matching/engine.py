@@ -3,7 +3,7 @@
 An engine answers one question: which of the stored expressions does an event meet? It knows subscriptions by
 *position*, a small integer that the index gives out and may give out again after a removal.
 A new algorithm is one file with a class decorated with `@register(name, capabilities)`; importing that file in
-`tamis.matching` makes it available everywhere and puts it under the conformance suite.
+`tamis.matching.algorithms` makes it available everywhere and puts it under the conformance suite.
 """
 
 from abc import ABC, abstractmethod

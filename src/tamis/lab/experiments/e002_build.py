@@ -10,7 +10,7 @@ from tamis.lab.contest import SIZES, be_gen, contest
 from tamis.lab.experiment import Context, Experiment, Outcome, Row, Scale
 from tamis.lab.trial import Task, fill, prepare
 from tamis.lab.workloads import BE_GEN_DENSE
-from tamis.matching.opindex import Mode, OpIndex
+from tamis.matching.algorithms.opindex import Mode, OpIndex
 
 #: "build: 100M: PSTBloom -78 % vs BE-Tree; OpIndex sorted-after-each is 10³ slower (dense)".
 CLAIMS: Final = tuple(

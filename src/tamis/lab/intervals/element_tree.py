@@ -1,7 +1,7 @@
 """The PS-Tree as a trie over elements, the thesis' own form, in flat tables (specs/002 §4 and §9.3).
 
-`tamis.matching.trie.ElementTrie` is the same trie for values of every kind, with cuts that come and go. This one is
-built once for numbers of one type: 8 elements for 32-bit integers, 16 for doubles.
+`tamis.matching.ranks.trie.ElementTrie` is the same trie for values of every kind, with cuts that come and go. This one
+is built once for numbers of one type: 8 elements for 32-bit integers, 16 for doubles.
 """
 
 from typing import NamedTuple, Self
@@ -11,7 +11,7 @@ import numpy as np
 from tamis.lab.intervals.partition import Partition, partition
 from tamis.lab.intervals.ps_tree import listed, unlisted
 from tamis.lab.intervals.structure import Ints, Lists, Longs, Values, copy_list
-from tamis.matching.compiled import kernel
+from tamis.matching.ranks.compiled import kernel
 
 
 class ElementTree(NamedTuple):

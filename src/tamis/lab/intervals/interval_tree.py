@@ -5,7 +5,7 @@ from typing import NamedTuple, Self
 import numpy as np
 
 from tamis.lab.intervals.structure import Ints, Longs, Values
-from tamis.matching.compiled import kernel
+from tamis.matching.ranks.compiled import kernel
 
 #: No node.
 _NONE = -1

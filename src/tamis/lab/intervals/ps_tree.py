@@ -6,7 +6,7 @@ import numpy as np
 
 from tamis.lab.intervals.partition import Partition, partition
 from tamis.lab.intervals.structure import Ints, Lists, Longs, Values, copy_list
-from tamis.matching.compiled import kernel
+from tamis.matching.ranks.compiled import kernel
 
 
 class PSTree(NamedTuple):

@@ -1,0 +1,1 @@
+"""Rank space: what all engines for conjunctions share."""
