@@ -43,3 +43,4 @@ docs-check: $(READY) ## run the code in README and docs, and check their links
 
 clean: ## remove what the targets made
 	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	find src -name '*.nb[ci]' -delete
