@@ -19,7 +19,7 @@ from tamis.matching.ranks import conjunctive
 from tamis.matching.ranks.conjunctive import ConjunctiveEngine
 from tamis.matching.ranks.encoding import Encoded, encode
 
-#: What an issue allows for a million subscriptions.
+#: The bounds for a million subscriptions.
 SECONDS, GIBIBYTES = 120, 2
 PASSES = 3
 
