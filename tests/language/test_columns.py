@@ -102,3 +102,11 @@ def test_missing_and_nested_columns() -> None:
     batch = pa.RecordBatch.from_pylist([{"a": {"b": 1}}, {"a": None}, {"a": {"b": 2}}])
     for text, rows in (("a.b = 1", [0]), ("a.b is null", [1]), ("a.c is null", [0, 1, 2]), ("z.y.x > 1", [])):
         assert np.flatnonzero(Columns(batch).mask(form(tamis.parse(text)))).tolist() == rows
+
+
+def test_a_list_behind_a_null_struct_is_not_looked_at() -> None:
+    lists = pa.array([None, [0], [0]], pa.large_list(pa.int64()))
+    nested = pa.StructArray.from_arrays([lists], ["x"], mask=pa.array([False, False, True]))
+    batch = pa.RecordBatch.from_pydict({"n": nested})
+    for text in ("array_contains(n.x, 0)", "not array_contains(n.x, 1)"):
+        assert Columns(batch).mask(form(tamis.parse(text))).tolist() == [False, True, False]

@@ -133,8 +133,10 @@ class Column:
         return np.zeros_like(self.valid)
 
     def _contains(self, each: ArrayContains) -> Mask:
-        elements = Column(pc.list_flatten(self._values))
-        rows = pc.list_parent_indices(self._values).to_numpy(zero_copy_only=False)
+        # What lies behind a null is flattened away, but still counted as a parent: a list in a null struct has such.
+        lists = self._values.drop_null()
+        elements = Column(pc.list_flatten(lists))
+        rows = np.flatnonzero(self.valid)[pc.list_parent_indices(lists).to_numpy(zero_copy_only=False)]
         found = np.zeros_like(self.valid)
         if elements.kind is each.kind:
             equal = elements.mask(of_kind(each.kind, compared("=", each.value)))
