@@ -15,7 +15,7 @@ import msgspec
 import tamis
 from tamis.lab.workloads import generate, workloads
 from tamis.matching.engine import make_engine
-from tamis.matching.ranks import conjunctive
+from tamis.matching.ranks import rank_engine
 from tamis.matching.ranks.conjunctive import ConjunctiveEngine
 from tamis.matching.ranks.encoding import Encoded, encode
 
@@ -26,13 +26,13 @@ PASSES = 3
 
 def matching_seconds(engine: ConjunctiveEngine, events: Encoded, rows_per_thread: int) -> float:
     """Return the best wall time of a few passes, each thread getting at least so many rows."""
-    conjunctive.ROWS_PER_THREAD, before = rows_per_thread, conjunctive.ROWS_PER_THREAD
+    rank_engine.ROWS_PER_THREAD, before = rows_per_thread, rank_engine.ROWS_PER_THREAD
     times = []
     for _ in range(PASSES):
         start = time.perf_counter()
         engine.match_encoded(events)
         times.append(time.perf_counter() - start)
-    conjunctive.ROWS_PER_THREAD = before
+    rank_engine.ROWS_PER_THREAD = before
     return min(times)
 
 

@@ -14,11 +14,11 @@ import numpy as np
 import tamis
 from tamis.lab.workloads import Spec, Workload, generate
 from tamis.matching.engine import Rows, make_engine
-from tamis.matching.ranks.conjunctive import ROWS_PER_THREAD, ConjunctiveEngine
+from tamis.matching.ranks.conjunctive import ConjunctiveEngine
 from tamis.matching.ranks.encoding import Encoded, encode
 from tamis.matching.ranks.kernels import scan
-from tamis.matching.ranks.line import Split
 from tamis.matching.ranks.lists import Ints, Longs
+from tamis.matching.ranks.rank_engine import ROWS_PER_THREAD
 
 #: The compiled scan, which only the lab has.
 SCAN: Final = "SCAN"
@@ -43,10 +43,6 @@ class CompiledScan(ConjunctiveEngine):
     It remembers how its rank space came about, so that other engines can be built on the same one.
     """
 
-    def __init__(self) -> None:
-        super().__init__()
-        self.splits: list[Split] = []
-
     def insert(self, position: int, predicates: list[int]) -> None:
         pass
 
@@ -55,9 +51,6 @@ class CompiledScan(ConjunctiveEngine):
 
     def delete(self, position: int, predicates: list[int]) -> None:  # noqa: ARG002 - no trial removes anything
         raise TypeError("the compiled scan is not dynamic")
-
-    def split(self, split: Split) -> None:
-        self.splits.append(split)
 
     def search(self, first: int, last: int, events: Encoded, ends: Longs, out: Ints, work: Longs) -> int:
         positions = np.arange(self.top, dtype=np.int32)
@@ -159,8 +152,6 @@ def fill(engine: ConjunctiveEngine, task: Task) -> None:
     vars(engine.space).update(vars(ground.space))
     vars(engine.held).update(deepcopy(vars(ground.held)))
     engine.top = ground.top
-    for split in ground.splits:
-        engine.split(split)
     engine.insert_many(np.arange(ground.top, dtype=np.int32))
     engine.match_encoded(rows_of(task.events, 0, 1))
 

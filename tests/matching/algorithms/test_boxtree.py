@@ -12,10 +12,9 @@ from tamis.matching.ranks.space import Space
 def planted(texts: list[str]) -> Trees:
     """Attributes get the dimensions 0, 1, … in the order in which they occur."""
     space, held = Space(), Lists()
-    for position, text in enumerate(texts):
-        acquired = space.acquire(tamis.parse(text))
-        assert acquired is not None
-        held.assign(position, acquired[0])
+    for position, predicates in enumerate(space.acquire(map(tamis.parse, texts))[0]):
+        assert predicates is not None
+        held.assign(position, predicates)
     trees = plant(space, held.view(), np.arange(len(texts), dtype=np.int32))
     trees.check_invariants()
     return trees

@@ -12,7 +12,7 @@ from tamis.matching.ranks.space import Space
 @given(st.lists(crowded_conjunctions() | conjunctions(), max_size=8))
 def test_kernels_see_the_leaves_that_a_predicate_covers(expressions: list[Expression]) -> None:
     space = Space()
-    used = [found[0] for found in map(space.acquire, expressions) if found is not None]
+    used = filter(None, space.acquire(expressions)[0])
     where, bounds = layout(space), space.bounds.view()
     buffer = np.empty(len(where.leaves), np.int32)
     for predicate in {each for predicates in used for each in predicates}:

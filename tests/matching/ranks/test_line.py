@@ -11,7 +11,7 @@ from tamis.language import Between, Kind, Predicate
 from tamis.language.normal import clauses
 from tamis.language.values import read
 from tamis.language.valueset import true_for
-from tamis.matching.ranks.line import FIXED, Shape, SortedCuts, bounds, shape, stretches
+from tamis.matching.ranks.line import FIXED, Keys, Shape, SortedCuts, bounds, shape, stretches
 
 
 def new_line() -> SortedCuts:
@@ -19,8 +19,8 @@ def new_line() -> SortedCuts:
     return SortedCuts(lambda count: list(itertools.islice(numbers, count)), lambda _: None)
 
 
-def cuts_of(predicate: Predicate) -> list[Any]:
-    return [key for piece in stretches(true_for(predicate)) for key in piece]
+def cuts_of(predicate: Predicate) -> Keys:
+    return tuple(key for piece in stretches(true_for(predicate)) for key in piece)
 
 
 @given(predicates())
@@ -101,7 +101,7 @@ def test_the_example_of_the_specification() -> None:
 )
 def test_shapes(text: str, expected: Shape) -> None:
     (clause,) = clauses(tamis.parse(text))
-    assert shape([key for piece in stretches(clause["x"]) for key in piece]) is expected
+    assert shape(tuple(key for piece in stretches(clause["x"]) for key in piece)) is expected
 
 
 def test_events_are_read_as_the_language_reads_them() -> None:

@@ -6,6 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import tamis
+from support.histories import crowded_conjunctions
 from support.strategies import conjunctions, events
 from tamis.language import Expression
 from tamis.matching.ranks.encoding import Encoded, encode, encode_batch
@@ -21,6 +22,10 @@ def met(space: Space, encoded: Encoded, row: int, predicates: list[int]) -> bool
     return all(meets(each, ranks.get(int(space.dimension[each]), 0), view) for each in predicates)
 
 
+def cuts_by_name(space: Space) -> dict[Any, Any]:
+    return {name: space.lines[dimension].keys() for name, dimension in space._dimensions.items()}  # type: ignore[union-attr]
+
+
 @given(st.lists(st.tuples(conjunctions(), st.booleans()), max_size=6), st.lists(events(), max_size=4))
 @settings(max_examples=200)
 def test_rank_space_says_what_the_language_says(
@@ -29,8 +34,8 @@ def test_rank_space_says_what_the_language_says(
     space = Space()
     alive: list[tuple[Expression, list[int] | None]] = []
     for expression, goes in history:
-        acquired = space.acquire(expression)
-        alive.append((expression, None if acquired is None else acquired[0]))
+        (acquired,), _ = space.acquire([expression])
+        alive.append((expression, acquired))
         if goes:
             _, predicates = alive.pop(0)
             space.release(predicates or [])
@@ -48,50 +53,59 @@ def test_rank_space_says_what_the_language_says(
 
 def test_equal_predicates_are_kept_once() -> None:
     space = Space()
-    acquired = [
-        space.acquire(tamis.parse(text))
-        for text in ("x = 5 and y > 1", "y > 1 and x = 5.0", "x >= 5 and x <= 5", "x in (5)", "x like 'a'", "x = 'a'")
-    ]
-    assert all(each is not None for each in acquired)
+    texts = ("x = 5 and y > 1", "y > 1 and x = 5.0", "x >= 5 and x <= 5", "x in (5)", "x like 'a'", "x = 'a'")
+    for _ in range(2):
+        acquired, _ = space.acquire(map(tamis.parse, texts))
+        assert all(acquired)
     assert space.predicates == 3
-    assert space.acquire(tamis.parse("x > 5 and x < 3")) is None
-    assert space.acquire(tamis.parse("s < ''")) is None
-    assert space.acquire(tamis.parse("x is null or x is not null")) == ([], [])
+    assert sorted(space.uses) == [4, 4, 8]
+    broken = map(tamis.parse, ("x > 5 and x < 3", "s < ''", "x is null or x is not null"))
+    assert space.acquire(broken) == ([None, None, []], [])
 
 
-def test_known_spellings_are_forgotten_without_harm(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("tamis.matching.ranks.space._KNOWN_SPELLINGS", 2)
+@given(st.lists(conjunctions() | crowded_conjunctions(), max_size=12), st.integers(0, 12))
+def test_at_once_is_the_same_as_one_by_one(expressions: list[Expression], before: int) -> None:
+    one_by_one, at_once = Space(), Space()
+    for expression in expressions:
+        one_by_one.acquire([expression])
+    for part in (expressions[:before], expressions[before:]):
+        acquired, splits = at_once.acquire(part)
+        assert len(acquired) == len(part)
+        assert not {split.old for split in splits} & {split.new for split in splits}
+        at_once.check_invariants()
+    assert at_once.predicates == one_by_one.predicates
+    assert sorted(at_once.uses) == sorted(one_by_one.uses)
+    assert cuts_by_name(at_once) == cuts_by_name(one_by_one)
+
+
+def test_many_new_cuts_are_sorted_in() -> None:
     space = Space()
-    texts = ["a = 1", "b = 1", "c = 1 and a = 1", "d = 1 and b = 1 and e = 1", "a = 1 and f = 1 and c = 1"]
-    acquired = [space.acquire(tamis.parse(text)) for text in texts]
-    assert space.predicates == 6
-    for each in acquired:
-        assert each is not None
-        space.check_invariants()
-        space.release(each[0])
-    assert space.predicates == 0
+    space.acquire([tamis.parse("x > 5")])
+    space.acquire([tamis.parse(f"x between {low} and {low + 3}") for low in range(0, 300, 2)])
+    space.check_invariants()
+    encoded = encode(space, [{"x": value} for value in range(-1, 304)])
+    assert space.rank[encoded.leaves].tolist() == sorted(space.rank[encoded.leaves].tolist())
 
 
 def test_hits_are_shared_by_split_and_added_by_merge() -> None:
     space = Space()
-    space.acquire(tamis.parse("x < 10"))
+    space.acquire([tamis.parse("x < 10")])
     line = space.lines[0]
     assert line is not None
     low = encode(space, [{"x": 3}]).leaves[0]
     space.hits[low] = 7
-    acquired = space.acquire(tamis.parse("x > 5"))
-    assert acquired is not None
-    (split,) = acquired[1]
+    (predicates,), (split,) = space.acquire([tamis.parse("x > 5")])
     assert split.old == low
     assert space.hits[split.new] == 7
-    (merge,) = space.release(acquired[0])
+    assert predicates is not None
+    (merge,) = space.release(predicates)
     assert merge.kept == low
     assert space.hits[low] == 14
 
 
 def test_filters_are_dimensions_of_their_own() -> None:
     space = Space()
-    space.acquire(tamis.parse("s like '%x' and n.t > 1 and array_contains(tags, 1)"))
+    space.acquire([tamis.parse("s like '%x' and n.t > 1 and array_contains(tags, 1)")])
     rows: list[dict[str, Any]] = [
         {"s": "ax", "n": {"t": 2}, "tags": [1]},
         {"s": "a", "n": {"t": 0}, "tags": []},
@@ -114,7 +128,7 @@ def test_filters_are_dimensions_of_their_own() -> None:
 @pytest.mark.parametrize("rows", [0, 3])
 def test_a_batch_without_known_columns(rows: int) -> None:
     space = Space()
-    space.acquire(tamis.parse("x = 1"))
+    space.acquire([tamis.parse("x = 1")])
     encoded = encode_batch(space, pa.RecordBatch.from_pydict({"y": pa.array([1] * rows, pa.int64())}))
     assert encoded.rows == rows
     assert len(encoded.leaves) == 0

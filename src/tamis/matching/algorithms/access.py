@@ -37,11 +37,9 @@ class AccessLists:
         self._held = held
         self._listed = Lists()
         self._signatures = Signatures(m, k, signature)
-        self._count = 0
 
     def insert(self, position: int, predicates: list[int]) -> None:
         """Store a subscription."""
-        self._count += 1
         for leaf in self._space.leaves_of(predicates[0]).tolist():
             self._listed.append(leaf, position)
         for predicate in predicates[1:]:
@@ -51,7 +49,6 @@ class AccessLists:
         """Store many subscriptions."""
         if not len(positions):
             return
-        self._count += len(positions)
         held, bounds = self._held.view(), self._space.bounds.view()
         leaves = np.empty(_count(positions, held, bounds, where), np.int32)
         listed = np.empty(len(leaves), np.int32)
@@ -61,7 +58,6 @@ class AccessLists:
 
     def delete(self, position: int, predicates: list[int]) -> None:
         """Forget a subscription."""
-        self._count -= 1
         for leaf in self._space.leaves_of(predicates[0]).tolist():
             self._listed.discard(leaf, position)
         for predicate in predicates[1:]:
@@ -69,10 +65,9 @@ class AccessLists:
 
     def split(self, split: Split) -> None:
         """Copy list and signature of a leaf that was split."""
-        if self._count:
-            if len(self._listed[split.old]):
-                self._listed.assign(split.new, self._listed[split.old].copy())
-            self._signatures.copy(*split)
+        if len(self._listed[split.old]):
+            self._listed.assign(split.new, self._listed[split.old].copy())
+        self._signatures.copy(*split)
 
     def merge(self, merge: Merge) -> None:
         """Drop list and signature of a leaf that went away: its neighbour has the same."""
@@ -91,7 +86,6 @@ class AccessLists:
 
     def check(self, positions: list[int]) -> None:
         """Raise `AssertionError` unless exactly these subscriptions are stored, each where it belongs."""
-        assert self._count == len(positions)
         listed: dict[int, list[int]] = {}
         signed: dict[int, list[int]] = {}
         for position in positions:

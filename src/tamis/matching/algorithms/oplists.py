@@ -17,11 +17,10 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from tamis.matching.ranks.compiled import kernel
 from tamis.matching.ranks.kernels import Predicates
-from tamis.matching.ranks.line import FIXED, Shape
+from tamis.matching.ranks.line import Shape
 from tamis.matching.ranks.lists import Bytes, Ints, Longs, View
 from tamis.matching.ranks.space import Space
 
@@ -54,7 +53,7 @@ def sorted_groups(members: list[Ints], held: View, predicates: Predicates, space
     edges = np.append(0, np.cumsum([len(each) for each in members]))
     stretches, needed = _stretches(np.concatenate(members), edges, held, predicates, space.shape)
     group, attribute, operator, low, high, slot = stretches
-    fixed = _fixed(space, np.unique(attribute))
+    fixed = space.fixed.view(np.bool_)
     below = (operator == BETWEEN) & fixed[low]
     above = (operator == BETWEEN) & ~below
     above[above] = fixed[high[above]]
@@ -73,16 +72,6 @@ def sorted_groups(members: list[Ints], held: View, predicates: Predicates, space
         rows = lists[listed[number] : listed[number + 1]]
         rows[:, FIRST : LAST + 1] -= entries[number]
         yield Group(needed[edges[number] : edges[number + 1]], rows.ravel(), key[own], slot[own], high[own])
-
-
-def _fixed(space: Space, dimensions: Ints) -> npt.NDArray[np.bool_]:
-    """Return by leaf whether a kind of values begins there, for these dimensions."""
-    fixed = np.zeros(space.leaves, np.bool_)
-    for dimension in dimensions.tolist():
-        line = space.lines[dimension]
-        assert line is not None
-        fixed[[line.starting(key) for key in FIXED]] = True
-    return fixed
 
 
 def _lists(group: Ints, attribute: Ints, operator: Ints, fence: Ints) -> Ints:

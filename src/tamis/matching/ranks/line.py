@@ -12,10 +12,16 @@ to find its leaf. A leaf keeps its number for life; its place among the leaves i
 cuts come and go. The leaf of null has rank 0.
 """
 
+import sys
+from array import array
 from bisect import bisect_left, bisect_right
-from collections.abc import Callable, Iterable, Iterator
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from enum import IntEnum
+from itertools import chain
 from typing import Any, Final, NamedTuple, Protocol, TypeAlias
+
+import numpy as np
 
 from tamis.language import Between, Comparison, In, Predicate
 from tamis.language.ranges import Cut, Ranges
@@ -23,17 +29,25 @@ from tamis.language.values import ORDERED_KINDS, Kind
 from tamis.language.valueset import ValueSet
 
 Key: TypeAlias = tuple[Any, ...]
+#: The cuts at which the stretches of a predicate begin and end.
+Keys: TypeAlias = tuple[Key, ...]
 #: A stretch of the line: from one cut up to another.
 Stretch: TypeAlias = tuple[Key, Key]
 
 #: Where the line ends. No value lies behind it.
 END: Final[Key] = (len(Kind),)
+#: No leaf.
+NONE: Final = -1
+#: Kinds in which the same values can be written in several ways.
+_AWKWARD: Final = (Kind.NULL, Kind.BOOLEAN)
+#: So many new cuts are put into their places one by one; more are sorted in.
+_FEW: Final = 64
 #: The cuts that are always there.
-FIXED: Final[tuple[Key, ...]] = (*((int(kind),) for kind in Kind), END)
+FIXED: Final[Keys] = (*((int(kind),) for kind in Kind), END)
 
 
 class Split(NamedTuple):
-    """A leaf was divided: the right part got a number of its own and meets what the old leaf meets."""
+    """A leaf was divided: the new leaf to the right of it meets what the old one met."""
 
     old: int
     new: int
@@ -50,7 +64,10 @@ class Line(Protocol):
     """The cuts of one attribute. Every cut is counted: it stays as long as a predicate needs it."""
 
     def insert(self, keys: Iterable[Key]) -> list[Split]:
-        """Count one more use of each cut and return the leaves that had to be split, from left to right."""
+        """Count one more use of each cut and return the leaves that had to be split, from left to right.
+
+        An old leaf that is split into many is named with each of its new ones.
+        """
 
     def remove(self, keys: Iterable[Key]) -> list[Merge]:
         """Count one use less of each cut and return the leaves that went away, from left to right.
@@ -62,13 +79,17 @@ class Line(Protocol):
         """Return the leaf of a value."""
 
     def starting(self, key: Key) -> int:
-        """Return the leaf that begins at a cut."""
+        """Return the leaf that begins at a cut, or `NONE` if there is no such cut."""
 
-    def leaves(self) -> list[int]:
+    def leaves(self) -> Sequence[int]:
         """Return all leaves from left to right; the last one begins at the end of the line."""
 
     def keys(self) -> list[Key]:
         """Return all cuts from left to right, so that the leaf with rank r begins at the cut with number r."""
+
+    @property
+    def bytes(self) -> int:
+        """How much memory the line takes."""
 
 
 class SortedCuts:
@@ -78,28 +99,37 @@ class SortedCuts:
         self._allocate = allocate
         self._release = release
         self._keys: list[Key] = list(FIXED)
-        self._leaves: list[int] = allocate(len(FIXED))
-        self._starting: dict[Key, int] = dict(zip(FIXED, self._leaves, strict=True))
-        self._uses: dict[Key, int] = {}
+        #: By place: the leaf that begins there, and how many predicates need the cut.
+        self._leaves = array("i", allocate(len(FIXED)))
+        self._uses = array("i", [0] * len(FIXED))
 
     def insert(self, keys: Iterable[Key]) -> list[Split]:
+        counts = Counter(keys)
+        for key in FIXED:
+            counts.pop(key, None)
+        places: list[int] = []
         fresh: list[Key] = []
-        for key in keys:
-            if len(key) > 1:
-                count = self._uses.get(key, 0)
-                self._uses[key] = count + 1
-                if count == 0:
-                    fresh.append(key)
+        for key in sorted(counts):
+            at = bisect_left(self._keys, key)
+            if self._keys[at] == key:
+                self._uses[at] += counts[key]
+            else:
+                places.append(at)
+                fresh.append(key)
         if not fresh:
             return []
-        fresh.sort()
-        splits = []
-        for key, leaf in zip(fresh, self._allocate(len(fresh)), strict=True):
-            at = bisect_left(self._keys, key)
-            splits.append(Split(self._leaves[at - 1], leaf))
-            self._keys.insert(at, key)
-            self._leaves.insert(at, leaf)
-            self._starting[key] = leaf
+        leaves = self._allocate(len(fresh))
+        splits = [Split(self._leaves[at - 1], leaf) for at, leaf in zip(places, leaves, strict=True)]
+        if len(fresh) <= _FEW:
+            for at, key, leaf in zip(reversed(places), reversed(fresh), reversed(leaves), strict=True):
+                self._keys.insert(at, key)
+                self._leaves.insert(at, leaf)
+                self._uses.insert(at, counts[key])
+        else:
+            self._keys += fresh
+            self._keys.sort()
+            self._leaves = _widened(self._leaves, places, leaves)
+            self._uses = _widened(self._uses, places, [counts[key] for key in fresh])
         return splits
 
     def remove(self, keys: Iterable[Key]) -> list[Merge]:
@@ -107,13 +137,14 @@ class SortedCuts:
         for key in sorted(keys):
             if len(key) == 1:
                 continue
-            self._uses[key] -= 1
-            if self._uses[key] == 0:
-                del self._uses[key], self._starting[key]
-                at = bisect_left(self._keys, key)
+            at = bisect_left(self._keys, key)
+            if self._keys[at] != key:
+                raise KeyError(key)
+            self._uses[at] -= 1
+            if self._uses[at] == 0:
                 merges.append(Merge(self._leaves[at - 1], self._leaves[at]))
                 self._release(self._leaves[at])
-                del self._keys[at], self._leaves[at]
+                del self._keys[at], self._leaves[at], self._uses[at]
         return merges
 
     def locate(self, kind: Kind, value: Any) -> int:
@@ -121,41 +152,65 @@ class SortedCuts:
         return self._leaves[bisect_right(self._keys, point) - 1]
 
     def starting(self, key: Key) -> int:
-        return self._starting[key]
+        at = bisect_left(self._keys, key)
+        return self._leaves[at] if self._keys[at] == key else NONE
 
-    def leaves(self) -> list[int]:
+    def leaves(self) -> Sequence[int]:
         return self._leaves
 
     def keys(self) -> list[Key]:
         return self._keys
 
+    @property
+    def bytes(self) -> int:
+        values = sum(sys.getsizeof(key[1]) for key in self._keys if len(key) > 1)
+        return sum(map(sys.getsizeof, (self._keys, self._leaves, self._uses, *self._keys))) + values
 
-def bounds(predicate: Predicate) -> list[Key] | None:
+
+def _widened(numbers: "array[int]", places: Sequence[int], added: Sequence[int]) -> "array[int]":
+    """Return the numbers with others put in before the given places."""
+    return array("i", np.insert(np.frombuffer(numbers, np.int32), places, added).tobytes())
+
+
+def bounds(predicate: Predicate) -> Keys | None:
     """Return where the stretches of a predicate begin and end, or None if it needs `stretches` to find out.
 
     This is a short cut for the predicates that most conditions are made of; the result is the same.
     """
-    if not isinstance(predicate, Comparison | Between | In) or predicate.kind in (Kind.NULL, Kind.BOOLEAN):
+    if not isinstance(predicate, Comparison | Between | In) or predicate.kind in _AWKWARD:
         return None
     kind = int(predicate.kind)
     start, end = (kind,), (kind + 1,)
-    found: list[Key]
-    match predicate:
-        case Comparison(operator=operator, value=value) if value != "":
-            side = 0 if operator in ("<", ">=") else 1
-            if operator in ("<", "<="):
-                return [start, (kind, value, side)]
-            if operator in (">", ">="):
-                return [(kind, value, side), end]
-            negated = operator == "<>"
-            found = [(kind, value, 0), (kind, value, 1)]
-        case Between(low=low, high=high, negated=negated) if low != "" and not low > high:  # type: ignore[operator]
-            found = [(kind, low, 0), (kind, high, 1)]
-        case In(values=values, negated=negated, has_null=False) if "" not in values:
-            found = [(kind, value, side) for value in sorted(set(values)) for side in (0, 1)]
-        case _:
+    found: Keys
+    if isinstance(predicate, Comparison):
+        operator, value = predicate.operator, predicate.value
+        if value == "":
             return None
-    return [start, *found, end] if negated else found
+        if operator == "=":
+            return (kind, value, 0), (kind, value, 1)
+        if operator == "<>":
+            return start, (kind, value, 0), (kind, value, 1), end
+        if operator[0] == "<":
+            return start, (kind, value, int(operator == "<="))
+        return (kind, value, int(operator == ">")), end
+    if isinstance(predicate, Between):
+        low, high = predicate.low, predicate.high
+        if low == "" or low > high:  # type: ignore[operator]
+            return None
+        found = (kind, low, 0), (kind, high, 1)
+    else:
+        if predicate.has_null or "" in predicate.values:
+            return None
+        values = sorted(set(predicate.values))
+        found = tuple(chain.from_iterable([((kind, value, 0), (kind, value, 1)) for value in values]))
+    return (start, *found, end) if predicate.negated else found
+
+
+def complement(keys: Keys) -> Keys:
+    """Return the bounds of all other values of the same kind, for bounds that `bounds` found."""
+    start, end = (keys[0][0],), (keys[0][0] + 1,)
+    keys = keys[1:] if keys[0] == start else (start, *keys)
+    return keys[:-1] if keys[-1] == end else (*keys, end)
 
 
 def stretches(values: ValueSet) -> list[Stretch]:
@@ -204,7 +259,7 @@ class Shape(IntEnum):
     BROAD = 6
 
 
-def shape(keys: list[Key]) -> Shape:
+def shape(keys: Keys) -> Shape:
     """Return what a set of values looks like whose stretches begin and end at these cuts."""
     first, last = keys[0], keys[-1]
     if last[0] - first[0] > (len(last) == 1):
@@ -213,6 +268,7 @@ def shape(keys: list[Key]) -> Shape:
         return Shape.NOT_ONE_VALUE if len(keys) == 4 else Shape.NOT_VALUES
     if len(first) == 1 or len(last) == 1:
         return Shape.HALF_LINE
-    if all(low[1] == high[1] for low, high in zip(keys[::2], keys[1::2], strict=True)):
-        return Shape.ONE_VALUE if len(keys) == 2 else Shape.VALUES
-    return Shape.INTERVAL
+    for at in range(0, len(keys), 2):
+        if keys[at][1] != keys[at + 1][1]:
+            return Shape.INTERVAL
+    return Shape.ONE_VALUE if len(keys) == 2 else Shape.VALUES

@@ -4,6 +4,7 @@ List k is `data[start[k] : start[k] + size[k]]`. A list that outgrows its room m
 is a power of two; the old block waits to be used again. So adding is cheap on average, and nothing is ever compacted.
 """
 
+from collections.abc import Sequence
 from itertools import pairwise
 from typing import Any, NamedTuple, TypeAlias
 
@@ -105,7 +106,7 @@ class Lists:
         if self.size[key] == 0:
             self.clear(key)
 
-    def assign(self, key: int, values: "list[int] | Ints") -> None:
+    def assign(self, key: int, values: Sequence[int] | Ints) -> None:
         """Make a list hold exactly these values."""
         self.reserve(key + 1)
         if len(values) > self._room[key]:

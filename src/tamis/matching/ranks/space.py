@@ -10,19 +10,36 @@ lies in one of them:
 Predicates are kept once, however many subscriptions share them.
 """
 
+import sys
 from array import array
-from collections.abc import Callable, Iterable, Iterator
-from typing import Any, Final, TypeAlias
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from itertools import chain
+from typing import Any, Final, NamedTuple, TypeAlias, cast
 
 import numpy as np
 
-from tamis.language import And, Expression, In, Predicate
+from tamis.language import And, Expression, Predicate
 from tamis.language.names import parts_of
-from tamis.language.normal import Clause, clauses
+from tamis.language.normal import clauses
 from tamis.language.ranges import compared
 from tamis.language.values import Kind
 from tamis.language.valueset import Filter, ValueSet, of_kind, says_no_more_than_filters
-from tamis.matching.ranks.line import Key, Line, Merge, SortedCuts, Split, bounds, shape, stretches
+from tamis.matching.footprint import footprint
+from tamis.matching.ranks.line import (
+    FIXED,
+    NONE,
+    Key,
+    Keys,
+    Line,
+    Merge,
+    Shape,
+    SortedCuts,
+    Split,
+    bounds,
+    complement,
+    shape,
+    stretches,
+)
 from tamis.matching.ranks.lists import Bytes, Ints, Lists, Longs, grown
 
 Dimension: TypeAlias = str | Filter
@@ -32,28 +49,98 @@ MakeLine: TypeAlias = Callable[[Callable[[int], list[int]], Callable[[int], None
 PASSES: Final[ValueSet] = of_kind(Kind.BOOLEAN, compared("=", True))
 
 _FIRST_SIZE = 1024
-#: How many predicates of the language are remembered.
-_KNOWN_SPELLINGS = 1 << 16
+#: Fewer predicates than this are written one by one.
+_FEW = 64
 
 
-def _wanted(clause: Clause) -> Iterator[tuple[Dimension, list[Key]]]:
-    for attribute, values in clause.items():
-        if not says_no_more_than_filters(values):
-            yield attribute, _ends(values._replace(filters=()))
-        for each in values.filters:
-            yield each, _ends(PASSES)
+class Wanted:
+    """Predicates that are wanted, each once: dimensions and cuts on them. They are numbered from zero."""
+
+    def __init__(self) -> None:
+        self.by_name: dict[Dimension, dict[Keys, int]] = {}
+        self.count = 0
+        #: Predicates of the language that were wanted already, as they are and negated.
+        self._spelled: tuple[dict[Predicate, int], dict[Predicate, int]] = {}, {}
+
+    def number(self, name: Dimension, keys: Keys) -> int:
+        """Want a predicate and return its number among the wanted ones."""
+        known = self.by_name.get(name)
+        if known is None:
+            known = self.by_name[name] = {}
+        number = known.get(keys)
+        if number is None:
+            number = known[keys] = self.count
+            self.count += 1
+        return number
+
+    def spelled(self, predicate: Predicate, negated: bool = False) -> int | None:
+        """Want a predicate of the language; None if it is not one of those that `bounds` knows."""
+        known = self._spelled[negated]
+        number = known.get(predicate)
+        if number is None:
+            keys = bounds(predicate)
+            if keys is not None:
+                number = self.number(predicate.attribute, complement(keys) if negated else keys)
+                known[predicate] = number
+        return number
+
+    def conjunction(self, expression: Expression) -> list[int] | None:
+        """Want all predicates of a conjunction; None if no event meets it."""
+        numbers: dict[str, int] = {}
+        for part in expression.operands if isinstance(expression, And) else (expression,):
+            number = self.spelled(part) if isinstance(part, Predicate) and part.attribute not in numbers else None
+            if number is None:
+                break
+            numbers[cast(Predicate, part).attribute] = number
+        else:
+            return list(numbers.values())
+        disjuncts = clauses(expression, limit=1)
+        if not disjuncts:
+            return None
+        (clause,) = disjuncts
+        return [self.number(name, keys) for each in clause.items() for name, keys in conditions(*each)]
 
 
-def _ends(values: ValueSet) -> list[Key]:
-    return [key for piece in stretches(values) for key in piece]
+def conditions(attribute: str, values: ValueSet) -> Iterator[tuple[Dimension, Keys]]:
+    """Yield the predicates that say together that an attribute has one of these values."""
+    if not says_no_more_than_filters(values):
+        yield attribute, _ends(values._replace(filters=()))
+    for each in values.filters:
+        yield each, _ends(PASSES)
+
+
+def _ends(values: ValueSet) -> Keys:
+    return tuple(chain.from_iterable(stretches(values)))
+
+
+class _Starts(dict[Key, int]):
+    """The leaves that begin at cuts; `NONE` where there is no such cut."""
+
+    def __missing__(self, key: Key) -> int:
+        return NONE
+
+
+def _starting(line: Line, predicates: int) -> Callable[[Key], int]:
+    """Return how to find the leaf at a cut: by the line, or if there is much to find, by a table of it."""
+    keys = line.keys()
+    return line.starting if predicates < len(keys) // 8 else _Starts(zip(keys, line.leaves(), strict=True)).__getitem__
+
+
+class _Fresh(NamedTuple):
+    """Predicates that are new, with what is to be written down of them."""
+
+    predicates: list[int]
+    dimensions: list[int]
+    shapes: list[Shape]
+    leaves: "list[array[int]]"
 
 
 class Space:
     """All dimensions and predicates in use, and the arrays that describe them to kernels.
 
-    By leaf: `rank` (its place on its line) and `hits` (how many events fell on it). By predicate: `dimension`,
-    `shape` (what it looks like), `takes_null` (absent values meet it), and in `bounds` the list low, high, low, high, …
-    of the leaves at which its stretches begin and end.
+    By leaf: `rank` (its place on its line), `hits` (how many events fell on it) and `fixed` (it begins a kind of value,
+    or stands behind the last one). By predicate: `dimension`, `shape` (what it looks like), `takes_null` (absent values
+    meet it), and in `bounds` the list low, high, low, high, … of the leaves at which its stretches begin and end.
     """
 
     def __init__(self, make_line: MakeLine = SortedCuts) -> None:
@@ -62,6 +149,7 @@ class Space:
         self._leaf_count = 0
         self._rank: Ints = np.zeros(_FIRST_SIZE, np.int32)
         self.hits: Longs = np.zeros(_FIRST_SIZE, np.int64)
+        self.fixed: Bytes = np.zeros(_FIRST_SIZE, np.int8)
         #: Lines whose leaves have got other ranks since these were written down.
         self._moved: dict[int, Line] = {}
 
@@ -80,9 +168,6 @@ class Space:
         self._free_predicates: list[int] = []
         #: By predicate: how many subscriptions have it.
         self.uses: list[int] = []
-        #: Some predicates of the language and what they are here, so that they need not be taken apart again.
-        self._spelled: dict[Predicate, int] = {}
-        self._spelling: dict[int, Predicate] = {}
         self.dimension: Ints = np.zeros(_FIRST_SIZE, np.int32)
         self.shape: Bytes = np.zeros(_FIRST_SIZE, np.int8)
         self.takes_null: list[bool] = []
@@ -110,82 +195,119 @@ class Space:
 
     # --- predicates ---------------------------------------------------------------------------------
 
-    def acquire(self, expression: Expression) -> tuple[list[int], list[Split]] | None:
-        """Use the predicates of a conjunction: their numbers, and the leaves that were split to make room for them.
+    def acquire(self, expressions: Iterable[Expression]) -> tuple[list[list[int] | None], list[Split]]:
+        """Use the predicates of conjunctions: their numbers, and the leaves that were split to make room for them.
 
-        None if no event meets it, so that there is nothing to store.
+        None stands for a conjunction that no event meets, so that there is nothing to store.
         """
-        if len(self._spelled) > _KNOWN_SPELLINGS:
-            self._spelled.clear()
-            self._spelling.clear()
+        wanted = Wanted()
+        rows = [wanted.conjunction(each) for each in expressions]
+        uses = np.bincount(array("q", chain.from_iterable(filter(None, rows))), minlength=wanted.count)
+        numbers, splits = self.take(wanted, uses.tolist())
+        return [None if row is None else [numbers[each] for each in row] for row in rows], splits
+
+    def take(self, wanted: Wanted, uses: Sequence[int]) -> tuple[list[int], list[Split]]:
+        """Use predicates, each so many times: their numbers here, and the leaves that were split for them.
+
+        What is used no times gets no number. Each line is cut once, however many predicates there are.
+        """
+        numbers = [NONE] * wanted.count
         splits: list[Split] = []
-        direct = self._direct(expression)
-        if direct is not None:
-            return [self._acquire_direct(*each, splits) for each in direct], splits
-        disjuncts = clauses(expression, limit=1)
-        if not disjuncts:
-            return None
-        return [self._acquire(*each, splits) for each in _wanted(disjuncts[0])], splits
+        by_name = wanted.by_name
+        if 0 in uses:
+            used = {name: {keys: n for keys, n in known.items() if uses[n]} for name, known in by_name.items()}
+            by_name = {name: known for name, known in used.items() if known}
+        fresh = _Fresh([], [], [], [])
+        for name, known in by_name.items():
+            dimension = self._dimension(name)
+            line = self.line(dimension)
+            new: Collection[Keys] = known
+            if self._dimension_uses[dimension]:
+                new = []
+                starting = _starting(line, len(known))
+                for keys, number in known.items():
+                    predicate = self._predicates.get(array("i", map(starting, keys)).tobytes())
+                    if predicate is None:
+                        new.append(keys)
+                    else:
+                        self.uses[predicate] += uses[number]
+                        numbers[number] = predicate
+            if new:
+                splits += self._cut(dimension, line, new)
+                starting = _starting(line, len(new))
+                for keys in new:
+                    number = known[keys]
+                    leaves = array("i", map(starting, keys))
+                    numbers[number] = self._new_predicate(leaves, keys, uses[number])
+                    fresh.predicates.append(numbers[number])
+                    fresh.dimensions.append(dimension)
+                    fresh.shapes.append(shape(keys))
+                    fresh.leaves.append(leaves)
+        self._write(fresh)
+        return numbers, splits
 
-    def _direct(self, expression: Expression) -> list[tuple[Predicate, list[Key] | None]] | None:
-        """Return the predicates of a conjunction that is in normal form already, as most are; None if it is not.
-
-        Where its stretches begin and end is only worked out for predicates that are not known yet.
-        """
-        found: dict[str, tuple[Predicate, list[Key] | None]] = {}
-        for part in expression.operands if isinstance(expression, And) else (expression,):
-            if not isinstance(part, Predicate) or part.attribute in found:
-                return None
-            keys = None
-            if isinstance(part, In) or part not in self._spelled:
-                keys = bounds(part)
-                if keys is None:
-                    return None
-            found[part.attribute] = part, keys
-        return list(found.values())
-
-    def _acquire_direct(self, spelled: Predicate, keys: list[Key] | None, splits: list[Split]) -> int:
-        if keys is None:
-            predicate = self._spelled[spelled]
-            self.uses[predicate] += 1
-            return predicate
-        predicate = self._acquire(spelled.attribute, keys, splits)
-        if not isinstance(spelled, In) and predicate not in self._spelling:
-            self._spelled[spelled] = predicate
-            self._spelling[predicate] = spelled
-        return predicate
-
-    def _acquire(self, name: Dimension, keys: list[Key], splits: list[Split]) -> int:
-        dimension = self._use_dimension(name)
-        line = self._line(dimension)
-        new = line.insert(keys)
-        leaves = [line.starting(key) for key in keys]
-        known = array("i", leaves).tobytes()
-        predicate = self._predicates.get(known)
-        if predicate is not None:
-            line.remove(keys)
-            self._dimension_uses[dimension] -= 1
-            self.uses[predicate] += 1
-            return predicate
-        if new:
-            self._moved[dimension] = line
-            for old, leaf in new:
-                self.hits[leaf] = self.hits[old]
-            splits += new
+    def _new_predicate(self, leaves: "array[int]", keys: Keys, uses: int) -> int:
         takes_null = keys[0] == (int(Kind.NULL),)
         if self._free_predicates:
             predicate = self._free_predicates.pop()
-            self.uses[predicate], self.takes_null[predicate] = 1, takes_null
+            self.uses[predicate], self.takes_null[predicate] = uses, takes_null
         else:
             predicate = len(self.uses)
-            self.uses.append(1)
+            self.uses.append(uses)
+            self.takes_null.append(takes_null)
+        self._predicates[leaves.tobytes()] = predicate
+        return predicate
+
+    def _write(self, fresh: "_Fresh") -> None:
+        """Write new predicates into the arrays."""
+        self.dimension = grown(self.dimension, self.top)
+        self.shape = grown(self.shape, self.top)
+        self.dimension[fresh.predicates] = fresh.dimensions
+        self.shape[fresh.predicates] = fresh.shapes
+        if len(fresh.predicates) < _FEW:
+            for predicate, leaves in zip(fresh.predicates, fresh.leaves, strict=True):
+                self.bounds.assign(predicate, leaves)
+        else:
+            owners = np.repeat(np.array(fresh.predicates), [len(leaves) for leaves in fresh.leaves])
+            self.bounds.extend(owners, np.fromiter(chain.from_iterable(fresh.leaves), np.int32, len(owners)))
+
+    def find(self, wanted: Wanted) -> list[int]:
+        """Return the numbers of predicates that are in use, and `NONE` for those that are not."""
+        numbers = [NONE] * wanted.count
+        for name, known in wanted.by_name.items():
+            dimension = self._dimensions.get(name)
+            if dimension is not None:
+                line = self.line(dimension)
+                for keys, number in known.items():
+                    leaves = array("i", map(line.starting, keys))
+                    numbers[number] = self._predicates.get(leaves.tobytes(), NONE)
+        return numbers
+
+    def _cut(self, dimension: int, line: Line, fresh: Collection[Keys]) -> list[Split]:
+        """Cut a line for new predicates on it."""
+        self._dimension_uses[dimension] += len(fresh)
+        splits = line.insert(chain.from_iterable(fresh))
+        if splits:
+            self._moved[dimension] = line
+            old_leaves, new_leaves = zip(*splits, strict=True)
+            self.hits[list(new_leaves)] = self.hits[list(old_leaves)]
+        return splits
+
+    def _store(self, dimension: int, keys: Keys, leaves: bytes, uses: int) -> int:
+        takes_null = keys[0] == (int(Kind.NULL),)
+        if self._free_predicates:
+            predicate = self._free_predicates.pop()
+            self.uses[predicate], self.takes_null[predicate] = uses, takes_null
+        else:
+            predicate = len(self.uses)
+            self.uses.append(uses)
             self.takes_null.append(takes_null)
             self.dimension = grown(self.dimension, predicate + 1)
             self.shape = grown(self.shape, predicate + 1)
-        self._predicates[known] = predicate
+        self._predicates[leaves] = predicate
         self.dimension[predicate] = dimension
         self.shape[predicate] = shape(keys)
-        self.bounds.assign(predicate, leaves)
+        self.bounds.assign(predicate, np.frombuffer(leaves, np.int32))
         return predicate
 
     def release(self, predicates: Iterable[int]) -> list[Merge]:
@@ -196,7 +318,7 @@ class Space:
             if self.uses[predicate]:
                 continue
             dimension = int(self.dimension[predicate])
-            line = self._line(dimension)
+            line = self.line(dimension)
             bounds = self.bounds[predicate]
             keys = line.keys()
             gone = line.remove([keys[at] for at in self.rank[bounds].tolist()])
@@ -206,9 +328,6 @@ class Space:
                 self._moved[dimension] = line
                 merges += gone
             del self._predicates[bounds.tobytes()]
-            spelled = self._spelling.pop(predicate, None)
-            if spelled is not None:
-                del self._spelled[spelled]
             self._free_predicates.append(predicate)
             self.bounds.clear(predicate)
             self._drop_dimension(dimension)
@@ -216,32 +335,36 @@ class Space:
 
     def leaves_of(self, predicate: int) -> Ints:
         """Return the leaves that a predicate covers, from left to right."""
-        leaves = np.array(self._line(int(self.dimension[predicate])).leaves(), np.int32)
+        leaves = np.asarray(self.line(int(self.dimension[predicate])).leaves(), np.int32)
         bounds = self.rank[self.bounds[predicate]]
         return np.concatenate([leaves[low:high] for low, high in zip(bounds[::2], bounds[1::2], strict=True)])
 
+    def predicates_on(self, dimension: int) -> int:
+        """Return how many predicates a dimension has."""
+        return self._dimension_uses[dimension]
+
     # --- dimensions ---------------------------------------------------------------------------------
 
-    def _line(self, dimension: int) -> Line:
+    def line(self, dimension: int) -> Line:
+        """Return the line of a dimension that is in use."""
         line = self.lines[dimension]
         assert line is not None
         return line
 
-    def _use_dimension(self, name: Dimension) -> int:
+    def _dimension(self, name: Dimension) -> int:
         dimension = self._dimensions.get(name)
         if dimension is not None:
-            self._dimension_uses[dimension] += 1
             return dimension
         line = self._make_line(self._allocate, self._free_leaves.append)
+        self.fixed[line.leaves()] = True
         if self._free_dimensions:
             dimension = self._free_dimensions.pop()
-            self.lines[dimension], self._dimension_uses[dimension] = line, 1
-            self._names[dimension] = name
+            self.lines[dimension], self._names[dimension] = line, name
         else:
             dimension = len(self.lines)
             self.lines.append(line)
             self._names.append(name)
-            self._dimension_uses.append(1)
+            self._dimension_uses.append(0)
         self._dimensions[name] = dimension
         self._moved[dimension] = line
         if isinstance(name, str):
@@ -256,7 +379,9 @@ class Space:
         if self._dimension_uses[dimension]:
             return
         name = self._names[dimension]
-        self._free_leaves.extend(self._line(dimension).leaves())
+        leaves = self.line(dimension).leaves()
+        self.fixed[leaves] = False
+        self._free_leaves.extend(leaves)
         self.lines[dimension] = None
         self._moved.pop(dimension, None)
         self._free_dimensions.append(dimension)
@@ -277,6 +402,7 @@ class Space:
         self._leaf_count += fresh
         self._rank = grown(self._rank, self._leaf_count)
         self.hits = grown(self.hits, self._leaf_count)
+        self.fixed = grown(self.fixed, self._leaf_count)
         return found
 
     @property
@@ -296,8 +422,15 @@ class Space:
 
     @property
     def bytes(self) -> int:
-        """How much memory the arrays take; the lines themselves are counted by `footprint`."""
-        return self._rank.nbytes + self.hits.nbytes + self.dimension.nbytes + self.bounds.bytes
+        """How much memory it takes: the arrays, the lines and the tables."""
+        by_leaf = self._rank.nbytes + self.hits.nbytes + self.fixed.nbytes
+        arrays = by_leaf + self.dimension.nbytes + self.shape.nbytes + self.bounds.bytes
+        tables = footprint(self._dimensions, self.by_first, self.filters, self._free_leaves, self._free_predicates)
+        lists = sum(map(sys.getsizeof, (self._names, self.lines, self.uses, self.takes_null, self._predicates)))
+        keys = sum(map(sys.getsizeof, self._predicates))
+        numbers = len(self._predicates) * sys.getsizeof(self.top)
+        lines = sum(line.bytes for line in self.lines if line is not None)
+        return arrays + tables + lists + keys + numbers + lines
 
     def check_invariants(self) -> None:
         """Raise `AssertionError` if leaves, lines and predicates do not fit together."""
@@ -307,15 +440,14 @@ class Space:
                 leaves = line.leaves()
                 taken += leaves
                 assert self.rank[leaves].tolist() == list(range(len(leaves)))
+                assert [key for key, leaf in zip(line.keys(), leaves, strict=True) if self.fixed[leaf]] == list(FIXED)
         assert sorted(taken) == list(range(self._leaf_count))
         for known, predicate in self._predicates.items():
             bounds = self.bounds[predicate]
             assert bounds.tobytes() == known
             assert self.uses[predicate] > 0
-            leaves = self._line(int(self.dimension[predicate])).leaves()
+            leaves = self.line(int(self.dimension[predicate])).leaves()
             assert set(bounds.tolist()) <= set(leaves)
             assert (np.diff(self.rank[bounds]) > 0).all()
-        assert {predicate: spelled for spelled, predicate in self._spelled.items()} == self._spelling
-        assert all(self.uses[predicate] > 0 for predicate in self._spelling)
         assert len(self._predicates) + len(self._free_predicates) == len(self.uses)
         self.bounds.check_invariants()

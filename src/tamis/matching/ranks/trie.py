@@ -5,11 +5,10 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Any, Final
 
 from tamis.language.values import Kind
+from tamis.matching.footprint import footprint
 from tamis.matching.ranks.elements import Elements, beginning, elements
-from tamis.matching.ranks.line import FIXED, Key, Merge, Split
+from tamis.matching.ranks.line import FIXED, NONE, Key, Merge, Split
 
-#: No leaf.
-_NONE: Final = -1
 _ROOT: Final = 0
 #: The sides of a value: the cut just before it and the cut just after it.
 _BEFORE, _AFTER = 0, 1
@@ -52,15 +51,19 @@ class ElementTrie:
         root = self._new_node()
         (leaf,) = allocate(1)
         self._l[root] = self._g[root] = leaf
-        self._next[leaf] = _NONE
+        self._next[leaf] = NONE
         for key in FIXED[1:]:
             self._cut(key)
 
     # --- the line -----------------------------------------------------------------------------------
 
     def insert(self, keys: Iterable[Key]) -> list[Split]:
-        splits = (self._cut(key) for key in sorted(keys) if len(key) > 1)
-        return [split for split in splits if split is not None]
+        origins: dict[int, int] = {}
+        for key in sorted(keys):
+            split = self._cut(key) if len(key) > 1 else None
+            if split is not None:
+                origins[split.new] = origins.get(split.old, split.old)
+        return [Split(old, new) for new, old in origins.items()]
 
     def remove(self, keys: Iterable[Key]) -> list[Merge]:
         merges = (self._heal(key) for key in sorted(keys) if len(key) > 1)
@@ -74,13 +77,16 @@ class ElementTrie:
     def starting(self, key: Key) -> int:
         if key == FIXED[0]:
             return self._g[_ROOT]
-        path, _ = self._walk_to_cut(key)
-        return (self._e, self._g)[_side(key)][path[-1]]
+        way, side = _way(key), _side(key)
+        path, _ = self._walk(way)
+        if len(path) <= len(way) or not self._uses[path[-1]][side]:
+            return NONE
+        return (self._e, self._g)[side][path[-1]]
 
     def leaves(self) -> list[int]:
         found = []
         leaf = self._g[_ROOT]
-        while leaf != _NONE:
+        while leaf != NONE:
             found.append(leaf)
             leaf = self._next[leaf]
         return found
@@ -92,6 +98,11 @@ class ElementTrie:
             live = (side for side in (_BEFORE, _AFTER) if self._uses[node][side])
             found.extend(value if len(value) == 1 else (*value, side) for side in live)
         return found
+
+    @property
+    def bytes(self) -> int:
+        links = self._l, self._e, self._g, self._free, self._next
+        return footprint(self._elements, self._children, self._uses, self._values, *links)
 
     # --- ways down ----------------------------------------------------------------------------------
 
@@ -112,16 +123,8 @@ class ElementTrie:
                 break
             node = self._children[node][at]
             path.append(node)
-        while self._l[right] == _NONE:
+        while self._l[right] == NONE:
             right = self._children[right][0]
-        return path, right
-
-    def _walk_to_cut(self, key: Key) -> tuple[list[int], int]:
-        """Return the same for a cut, or raise ``KeyError`` if there is none."""
-        way = _way(key)
-        path, right = self._walk(way)
-        if len(path) <= len(way) or not self._uses[path[-1]][_side(key)]:
-            raise KeyError(key)
         return path, right
 
     def _value_nodes(self) -> Iterator[int]:
@@ -156,7 +159,9 @@ class ElementTrie:
 
     def _heal(self, key: Key) -> Merge | None:
         """Count one use less of a cut, and if it was the last merge the leaves that it kept apart (Alg. 12)."""
-        path, right = self._walk_to_cut(key)
+        if self.starting(key) == NONE:
+            raise KeyError(key)
+        path, right = self._walk(_way(key))
         node, side = path[-1], _side(key)
         self._uses[node][side] -= 1
         if self._uses[node][side]:
@@ -182,9 +187,9 @@ class ElementTrie:
             return self._free.pop()
         self._elements.append([])
         self._children.append([])
-        self._l.append(_NONE)
-        self._e.append(_NONE)
-        self._g.append(_NONE)
+        self._l.append(NONE)
+        self._e.append(NONE)
+        self._g.append(NONE)
         self._uses.append([0, 0])
         self._values.append(())
         return len(self._l) - 1
@@ -203,7 +208,7 @@ class ElementTrie:
     def _prune(self, path: list[int], way: Elements) -> None:
         """Give up the node at the end of a way, and every node above it that then leads nowhere."""
         last = path[-1]
-        self._l[last] = self._e[last] = self._g[last] = _NONE
+        self._l[last] = self._e[last] = self._g[last] = NONE
         self._values[last] = ()
         for depth in range(len(way), 0, -1):
             node, parent = path[depth], path[depth - 1]
