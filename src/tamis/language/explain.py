@@ -1,7 +1,7 @@
 """Why a condition is or is not true of an event."""
 
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Callable, Mapping
+from typing import Any, TypeAlias
 
 import msgspec
 
@@ -22,6 +22,8 @@ class Explanation(msgspec.Struct, frozen=True):
     #: What the event says, for a predicate: `price is 12`.
     because: str
     parts: "tuple[Explanation, ...]" = ()
+    #: How many subscriptions of an index contain it, where that is known.
+    shared: int | None = None
 
     @property
     def matched(self) -> bool:
@@ -40,17 +42,27 @@ class Explanation(msgspec.Struct, frozen=True):
         line = f"{'  ' * depth}{_SIGNS[self.truth]} {self.condition if not self.parts else self.because}"
         if not self.parts and self.because:
             line += f"   ({self.because})"
+        if self.shared is not None and self.shared > 1:
+            line += f"   [shared by {self.shared} subscriptions]"
         return [line, *(line for part in self.parts for line in part._lines(depth + 1))]
 
 
-def explain(expression: Expression, event: Mapping[str, Any]) -> Explanation:
-    """Explain a condition on an event, predicate by predicate."""
+#: Tells how many subscriptions contain an expression, or its negation.
+Sharing: TypeAlias = Callable[[Expression, bool], int | None]
+
+
+def explain(
+    expression: Expression, event: Mapping[str, Any], sharing: Sharing = lambda *_: None, negated: bool = False
+) -> Explanation:
+    """Explain a condition on an event, predicate by predicate. `negated` says that it stands under a `not`."""
     truth = expression.truth(event)
+    shared = sharing(expression, negated)
     if isinstance(expression, Predicate):
-        return Explanation(str(expression), truth, _seen(expression, event, truth))
-    parts = tuple(explain(child, event) for child in expression.children())
+        return Explanation(str(expression), truth, _seen(expression, event, truth), shared=shared)
+    below = negated is not isinstance(expression, Not)
+    parts = tuple(explain(child, event, sharing, below) for child in expression.children())
     because = f"{_NODES[type(expression)]}: {_WORDS[truth]}" if parts else ""
-    return Explanation(str(expression), truth, because, parts)
+    return Explanation(str(expression), truth, because, parts, shared)
 
 
 def _seen(predicate: Predicate, event: Mapping[str, Any], truth: Truth) -> str:

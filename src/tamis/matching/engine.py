@@ -63,6 +63,10 @@ class Engine(ABC):
         np.cumsum([len(positions) for positions in found], out=offsets[1:])
         return offsets, np.array([position for positions in found for position in positions], np.int64)
 
+    def shared_by(self, expression: Expression, negated: bool) -> int | None:  # noqa: ARG002 - some engines know
+        """Return how many subscriptions contain an expression, or its negation; None where that is not known."""
+        return None
+
     @abstractmethod
     def stats(self) -> dict[str, Any]:
         """Return figures about the structure and its work, at least `candidates` (in all) and `bytes`."""

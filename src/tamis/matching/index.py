@@ -162,8 +162,11 @@ class Index:
         return np.concatenate(([0], np.cumsum(counts))).astype(np.int64), positions[kept]
 
     def explain(self, id: Id, event: Mapping[str, Any]) -> Explanation:
-        """Say why a subscription does or does not match an event, predicate by predicate."""
-        return explain(self.condition(id), event)
+        """Say why a subscription does or does not match an event, predicate by predicate.
+
+        An engine that shares parts of conditions tells besides how many subscriptions contain each part.
+        """
+        return explain(self.condition(id), event, self._current().shared_by)
 
     def stats(self) -> dict[str, Any]:
         """Return sizes, candidates per event and bytes."""

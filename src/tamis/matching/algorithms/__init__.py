@@ -1,8 +1,13 @@
 """The engines. Importing this package registers them all."""
 
 from tamis.matching.algorithms import (
+    atree,
+    bdd,
     betree,
+    bop,
     counting,
+    dewey,
+    interval,
     kdtree,
     kindex,
     opindex,
@@ -10,6 +15,23 @@ from tamis.matching.algorithms import (
     pstbloom,
     psthash,
     scan,
+    translation,
 )
 
-__all__ = ["betree", "counting", "kdtree", "kindex", "opindex", "propagation", "pstbloom", "psthash", "scan"]
+__all__ = [
+    "atree",
+    "bdd",
+    "betree",
+    "bop",
+    "counting",
+    "dewey",
+    "interval",
+    "kdtree",
+    "kindex",
+    "opindex",
+    "propagation",
+    "pstbloom",
+    "psthash",
+    "scan",
+    "translation",
+]
