@@ -1,13 +1,14 @@
 from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any
 
 import msgspec
 import pytest
 
-from tamis.lab import contest as contests
-from tamis.lab.claim import NAMES, Claim
-from tamis.lab.contest import Point, be_gen, be_gen_grid, compete, contest, point
+from tamis.lab.claim import Claim
+from tamis.lab.contest import CONJUNCTIVE, League, Point, be_gen, be_gen_grid, compete, contest, point
 from tamis.lab.experiment import Context, Scale
-from tamis.lab.trial import SCAN, Task, Trial, prepare
+from tamis.lab.trial import SCAN, Trial
 from tamis.lab.workloads import BE_GEN_SPARSE, Ads, BeGen
 
 SMALL = Ads(subscriptions=200, dimensions=20, most_predicates=15, mean_predicates=3, event_size=10)
@@ -22,7 +23,9 @@ def test_engines_meet_on_the_same_workload() -> None:
         point("ads", size, msgspec.structs.replace(SMALL, subscriptions=size), Scale.QUICK) for size in (100, 200)
     ]
     steps: list[tuple[int, int]] = []
-    claims = [Claim(kind="ads", at=200, engine=name, against=SCAN, paper=0.5) for name in NAMES if name != SCAN]
+    claims = [
+        Claim(kind="ads", at=200, engine=name, against=SCAN, paper=0.5) for name in CONJUNCTIVE.engines if name != SCAN
+    ]
     outcome = contest(_context(steps), points, claims, "subscriptions")
     ran = {series.name for series in outcome.figure.series}
     assert "SCAN" in ran
@@ -35,27 +38,26 @@ def test_engines_meet_on_the_same_workload() -> None:
     assert len(table.rows) == 2 * len(ran)
 
 
-def test_an_engine_above_its_cap_is_left_out_and_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(contests, "CAPS", {"kindex": 150})
+def test_an_engine_above_its_cap_is_left_out_and_named() -> None:
     points = [
         point("ads", size, msgspec.structs.replace(SMALL, subscriptions=size), Scale.QUICK) for size in (100, 200)
     ]
-    outcome = contest(_context([]), points, [], "subscriptions")
+    outcome = contest(_context([]), points, [], "subscriptions", league=replace(CONJUNCTIVE, caps={"kindex": 150}))
     assert {series.name: series.x for series in outcome.figure.series}["k-index"] == [100]
     assert any("k-index above 150" in note for note in outcome.notes)
-    free = contest(_context([]), points, [], "subscriptions", capped=False)
+    free = contest(_context([]), points, [], "subscriptions", league=replace(CONJUNCTIVE, caps={}))
     assert {series.name: series.x for series in free.figure.series}["k-index"] == [100, 200]
 
 
 def test_engines_that_disagree_are_found_out(monkeypatch: pytest.MonkeyPatch) -> None:
     answers: Iterator[list[int]] = iter([[1, 2], [1, 2], [2, 1]])
 
-    def wrong(_name: str, _task: Task) -> Trial:
+    def wrong(_league: League, _name: str, _task: Any) -> Trial:
         return Trial(0, 0, 1, 1, 1, 1, 1, next(answers))
 
-    monkeypatch.setattr(contests, "try_engine", wrong)
+    monkeypatch.setattr(League, "attempt", wrong)
     with pytest.raises(RuntimeError, match="third and first"):
-        list(compete(["first", "second", "third"], prepare(SMALL, 7)))
+        list(compete(CONJUNCTIVE, ["first", "second", "third"], None))
 
 
 def test_be_gen_is_swept_dense_and_sparse() -> None:

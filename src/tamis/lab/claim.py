@@ -8,7 +8,7 @@ import msgspec
 from tamis.lab.experiment import Good, Row
 from tamis.lab.trial import SCAN, Trial
 
-#: The engines of specs/002 §9.4 as the thesis writes them.
+#: The engines of specs/002 §9.4 and §9.5 as the thesis writes them, and stages of the A-Tree.
 NAMES: Final = {
     SCAN: "SCAN",
     "kindex": "k-index",
@@ -17,13 +17,24 @@ NAMES: Final = {
     "betree": "BE-Tree",
     "pstbloom": "PSTBloom",
     "psthash": "PSTHash",
+    "dewey": "Dewey ID",
+    "interval": "Interval ID",
+    "bop": "BoP",
+    "bdd": "BDD",
+    "translation": "Translation",
+    "plain": "A-Tree, plain",
+    "suppressed": "A-Tree, zero suppression",
+    "demand": "A-Tree, on demand",
+    "atree": "A-Tree",
 }
 
-Measure = Literal["match_microseconds", "build_seconds", "own_bytes"]
+Measure = Literal["match_microseconds", "build_seconds", "own_bytes", "total_bytes", "candidates"]
 MEASURES: Final[Mapping[Measure, str]] = {
     "match_microseconds": "match time",
     "build_seconds": "build time",
     "own_bytes": "memory",
+    "total_bytes": "memory",
+    "candidates": "evaluations",
 }
 
 #: Kind of workload -> value of the swept parameter -> engine -> what it took.

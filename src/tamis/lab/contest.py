@@ -1,14 +1,14 @@
-"""Engines compared on the same workloads: what the conjunctive experiments of specs/002 §9.4 have in common."""
+"""Engines compared on the same workloads: what the experiments of specs/002 §9.4 and §9.5 have in common."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, Final
 
 import msgspec
 
-import tamis
 from tamis.lab.claim import NAMES, Claim, Measure, Results
 from tamis.lab.experiment import Context, Figure, Outcome, Scale, Series, Table
-from tamis.lab.trial import PASSES, SCAN, Task, Trial, prepare, try_engine
+from tamis.lab.trial import PASSES, SCAN, Trial, prepare, try_engine
 from tamis.lab.workloads import BE_GEN_DENSE, BE_GEN_SPARSE, BeGen, Spec, Workload
 
 #: Subscriptions and events where they are not what is swept. The thesis has 1,000,000 and does not say.
@@ -19,15 +19,43 @@ SIZES: Final[Mapping[Scale, tuple[int, ...]]] = {
     Scale.QUICK: (1_000, 3_000, 10_000),
     Scale.FULL: (30_000, 100_000, 300_000, 1_000_000),
 }
-#: An engine is left out above so many subscriptions: it would take many minutes or gigabytes.
-CAPS: Final[Mapping[str, int]] = {SCAN: 300_000, "kindex": 300_000, "propagation": 300_000, "betree": 300_000}
 #: Scalings of the figures shown on paper.
 _MEGABYTE: Final = 1e6
 _UNITS: Final[Mapping[Measure, str]] = {
     "match_microseconds": "match time per event, µs",
     "build_seconds": "build time, s",
     "own_bytes": "memory, bytes",
+    "total_bytes": "memory in all, bytes",
+    "candidates": "evaluations per event",
 }
+
+
+@dataclass(frozen=True)
+class League:
+    """Engines that can be compared, and how."""
+
+    engines: Sequence[str]
+    #: An engine is left out above so many subscriptions: it would take many minutes or gigabytes.
+    caps: Mapping[str, int]
+    #: What is counted, and what building means.
+    method: str
+
+    def prepare(self, spec: Spec[Workload], seed: int) -> Any:
+        """Generate a workload and make a task of it."""
+        return prepare(spec, seed)
+
+    def attempt(self, name: str, task: Any) -> Trial:
+        """Put an engine to a task."""
+        return try_engine(name, task)
+
+
+CONJUNCTIVE: Final = League(
+    (SCAN, "kindex", "propagation", "opindex", "betree", "pstbloom", "psthash"),
+    {SCAN: 300_000, "kindex": 300_000, "propagation": 300_000, "betree": 300_000},
+    "Candidates and predicate tests are means per event, counted where each engine looks at them. SCAN is compiled and "
+    "tests predicates as the others do. To build means to make an engine's own structure: parsing and rank space are "
+    "the same for all.",
+)
 
 
 class Point(msgspec.Struct, frozen=True):
@@ -70,18 +98,17 @@ def contest(
     x_label: str,
     measure: Measure = "match_microseconds",
     *,
-    capped: bool = True,
+    league: League = CONJUNCTIVE,
 ) -> Outcome:
-    """Run every engine at every point, within `CAPS` if `capped`, and set the claims beside what comes out."""
-    caps = CAPS if capped else {}
-    known = [name for name in NAMES if name == SCAN or name in tamis.engines()]
+    """Run every engine of a league at every point, within its caps, and set the claims beside what comes out."""
+    caps, known = league.caps, league.engines
     results: dict[str, dict[float, Mapping[str, Trial]]] = {}
     total = len(points) * len(known)
     for done, each in enumerate(points):
         names = [name for name in known if each.subscriptions <= caps.get(name, each.subscriptions)]
-        task = prepare(each.spec, context.seed)
+        task = league.prepare(each.spec, context.seed)
         trials: dict[str, Trial] = {}
-        for name, trial in compete(names, task):
+        for name, trial in compete(league, names, task):
             trials[name] = trial
             context.progress(done * len(known) + len(trials), total)
         results.setdefault(each.kind, {})[each.value] = trials
@@ -90,16 +117,16 @@ def contest(
     return Outcome(
         rows=[row for row in (claim.row(results) for claim in claims) if row is not None],
         figure=Figure(x_label, _UNITS[measure], _series(results, measure), log=positive, log_y=not positive),
-        notes=_notes(points, claims, results, caps),
+        notes=_notes(points, claims, results, league),
         tables=[_table(kind, x_label, values) for kind, values in results.items()],
     )
 
 
-def compete(names: Iterable[str], task: Task) -> Iterator[tuple[str, Trial]]:
+def compete(league: League, names: Iterable[str], task: Any) -> Iterator[tuple[str, Trial]]:
     """Try engines one after the other; `RuntimeError` as soon as two of them do not find the same."""
     first: tuple[str, Trial] | None = None
     for name in names:
-        trial = try_engine(name, task)
+        trial = league.attempt(name, task)
         first = first or (name, trial)
         if trial.matches != first[1].matches:
             raise RuntimeError(f"{name} and {first[0]} do not find the same: one of them is wrong")
@@ -140,7 +167,7 @@ def _table(kind: str, x_label: str, values: Mapping[float, Mapping[str, Trial]])
     )
 
 
-def _notes(points: Sequence[Point], claims: Sequence[Claim], results: Results, caps: Mapping[str, int]) -> list[str]:
+def _notes(points: Sequence[Point], claims: Sequence[Claim], results: Results, league: League) -> list[str]:
     sizes = sorted({each.subscriptions for each in points})
     trials = [trial for values in results.values() for each in values.values() for trial in each.values()]
     events = len(trials[0].matches)
@@ -152,20 +179,9 @@ def _notes(points: Sequence[Point], claims: Sequence[Claim], results: Results, c
         else f"{sizes[0]:,} subscriptions, {events:,} events, {met[0]:,.1f} to {met[-1]:,.1f} matches per event, the "
         "same for every engine.",
         f"Processor times of one thread; the fastest of up to {PASSES} passes over events that are already in rank "
-        "space. Candidates and predicate tests are means per event, counted where each engine looks at them. SCAN is "
-        "compiled and tests predicates as the others do. To build means to make an engine's own structure: parsing and "
-        "rank space are the same for all.",
+        f"space. {league.method}",
     ]
-    missing = [
-        name
-        for engine, name in NAMES.items()
-        if all(engine not in each for values in results.values() for each in values.values())
-    ]
-    capped = [
-        f"{NAMES[name]} above {cap:,}" for name, cap in caps.items() if sizes[-1] > cap and NAMES[name] not in missing
-    ]
-    if missing:
-        notes.append(f"Not run: {', '.join(missing)}.")
+    capped = [f"{NAMES[name]} above {cap:,}" for name, cap in league.caps.items() if sizes[-1] > cap]
     if capped:
         notes.append(f"Left out because of time or memory: {', '.join(capped)} subscriptions.")
     explained = (claim.explanation(results) for claim in claims)

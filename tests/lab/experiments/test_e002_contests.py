@@ -1,10 +1,11 @@
 """The experiments that are contests: every claim is about something that they run."""
 
+from typing import Any
+
 import pytest
 
-import tamis
-from tamis.lab import contest as contests
 from tamis.lab.claim import NAMES
+from tamis.lab.contest import CONJUNCTIVE, League
 from tamis.lab.experiment import Context, Figure, Outcome, Scale
 from tamis.lab.experiments import (
     e002_ads,
@@ -20,7 +21,7 @@ from tamis.lab.experiments import (
     e002_skew,
     e002_subscription_size,
 )
-from tamis.lab.trial import SCAN, Task, Trial
+from tamis.lab.trial import SCAN, Trial
 
 MODULES = [
     e002_ads,
@@ -42,17 +43,17 @@ WHOLE = {module.EXPERIMENT.id: module for module in MODULES}
 @pytest.mark.parametrize("experiment", WHOLE)
 @pytest.mark.parametrize("scale", list(Scale))
 def test_every_claim_is_answered(experiment: str, scale: Scale, monkeypatch: pytest.MonkeyPatch) -> None:
-    def try_engine(name: str, _task: Task) -> Trial:
-        rank = 1 + list(NAMES).index(name)
+    def attempt(league: League, name: str, _task: Any) -> Trial:
+        rank = 1 + list(league.engines).index(name)
         return Trial(1, rank, rank, rank, rank, rank, rank, [1])
 
-    monkeypatch.setattr(contests, "prepare", lambda _spec, _seed: None)
-    monkeypatch.setattr(contests, "try_engine", try_engine)
-    monkeypatch.setattr(tamis, "engines", lambda: dict.fromkeys(NAMES))
+    monkeypatch.setattr(League, "prepare", lambda _league, _spec, _seed: None)
+    monkeypatch.setattr(League, "attempt", attempt)
     monkeypatch.setattr(e002_build, "SORTED", {scale: ()})
     outcome = WHOLE[experiment].EXPERIMENT.run(Context(scale, 7, lambda _done, _total: None))
     assert len(outcome.rows) == len(WHOLE[experiment].CLAIMS)
-    assert {series.name for series in outcome.figure.series} | {NAMES[SCAN]} == set(NAMES.values())
+    names = {NAMES[engine] for engine in CONJUNCTIVE.engines}
+    assert {series.name for series in outcome.figure.series} | {NAMES[SCAN]} == names
     assert {claim.kind for claim in WHOLE[experiment].CLAIMS} <= {series.panel for series in outcome.figure.series}
 
 

@@ -3,7 +3,7 @@ import pytest
 
 from tamis.lab.workloads import Ads, ArbitraryAds, Conjunctions, SparseEvents, generate
 from tamis.lab.workloads.draws import zipf
-from tamis.language import And, Not, Or, parse
+from tamis.language import And, Comparison, In, Not, Or, parse
 
 
 def test_sizes_and_dimensions_are_those_of_the_source() -> None:
@@ -40,6 +40,8 @@ def test_arbitrary_advertisements_mix_and_or_and_not() -> None:
     assert np.mean(sizes) == pytest.approx(8, rel=0.05)
     inside = {type(group) for expression in expressions for group in expression.children()}
     assert {Or, Not} <= inside
-    assert {And, Or, Not} <= {type(expression) for expression in expressions}
+    assert {And, Comparison, In} == {type(expression) for expression in expressions}
+    first = {type(next(iter(expression.predicates()))) for expression in expressions}
+    assert first == {Comparison, In}
     assert {len(event) for event in workload.events.rows()} == {20}
     assert ArbitraryAds().subscriptions == 1_392_196

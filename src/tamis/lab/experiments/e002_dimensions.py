@@ -4,8 +4,8 @@ from typing import Final
 
 import msgspec
 
-from tamis.lab.claim import NAMES, Claim
-from tamis.lab.contest import SUBSCRIPTIONS, Point, contest, point
+from tamis.lab.claim import Claim
+from tamis.lab.contest import CONJUNCTIVE, SUBSCRIPTIONS, Point, contest, point
 from tamis.lab.experiment import Context, Experiment, Outcome, Scale
 from tamis.lab.workloads import BE_GEN_DENSE
 
@@ -25,7 +25,7 @@ CLAIMS: Final = (
             paper=1,
             good="order" if engine in ("propagation", "SCAN") else "smaller",
         )
-        for engine in NAMES
+        for engine in CONJUNCTIVE.engines
     ),
     *(Claim(kind=_PER_DIMENSION, at=dimensions, engine="pstbloom", paper=1) for dimensions in (1_000, 30_000)),
 )

@@ -1,9 +1,10 @@
 """All engines on query logs (specs/002 §9.4)."""
 
+from dataclasses import replace
 from typing import Final
 
 from tamis.lab.claim import Claim, Measure
-from tamis.lab.contest import contest, point
+from tamis.lab.contest import CONJUNCTIVE, contest, point
 from tamis.lab.experiment import Context, Experiment, Outcome, Scale
 from tamis.lab.workloads import QueryLog
 
@@ -31,7 +32,7 @@ CLAIMS: Final = (
 def run(context: Context) -> Outcome:
     """Compare the engines at every size."""
     points = [point("query logs", size, QueryLog(subscriptions=size), context.scale) for size in SIZES[context.scale]]
-    return contest(context, points, CLAIMS, "subscriptions", capped=False)
+    return contest(context, points, CLAIMS, "subscriptions", league=replace(CONJUNCTIVE, caps={}))
 
 
 EXPERIMENT: Final = Experiment(
