@@ -5,7 +5,7 @@ from typing import Any
 
 import pyarrow as pa
 import pytest
-from hypothesis import settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule, run_state_machine_as_test
 
@@ -174,3 +174,28 @@ def test_every_conjunction_works_with_every_engine(engine: str, text: str) -> No
         {"a": {"b": {"c": 1, "d": "x"}}},
     ):
         assert index.match(event) == (["s"] if expression.matches(event) else [])
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+@given(data=st.data(), seen=st.lists(events(), min_size=1, max_size=3))
+@settings(max_examples=EXAMPLES // 4)
+def test_neither_order_nor_removed_subscriptions_leave_a_trace(
+    engine: str, data: st.DataObject, seen: list[dict[str, Any]]
+) -> None:
+    arbitrary = engine == "auto" or tamis.engines()[engine].arbitrary
+    conditions = data.draw(st.lists(expressions() if arbitrary else conjunctions(), min_size=5, max_size=10))
+    order = data.draw(st.permutations(range(len(conditions))))
+    index = tamis.Index(engine=engine)
+    for id in order:
+        index.add(id, conditions[id])
+    gone = order[: 2 * len(order) // 5]
+    for id in gone:
+        index.remove(id)
+    for event in seen:
+        expected = [id for id in range(len(conditions)) if id not in gone and conditions[id].matches(event)]
+        assert sorted(index.match(event)) == expected
+    for id in order[len(gone) :]:
+        index.remove(id)
+    index.check_invariants()
+    assert not any(index.match(event) for event in seen)
+    assert index.stats().get("predicates", 0) == 0

@@ -21,6 +21,7 @@ from tamis.matching.algorithms.nodes import (
     find_form,
     insert,
     is_awake,
+    subscriptions_above,
 )
 from tamis.matching.algorithms.plan import (
     ASKED,
@@ -85,8 +86,8 @@ class ATree(ArbitraryEngine):
 
     def store(self, positions: Ints, offsets: Longs, codes: Longs) -> None:
         nodes = self.nodes
-        nodes.reserve(codes, self.space.top, self.top)
         used = np.unique(leaves_of(codes)).astype(np.int32)
+        nodes.reserve(codes, used, self.space.top, self.top)
         self._measure(used[nodes.arrays.of_predicate[used] == NONE])
         insert(positions, offsets, codes, self._axis, self._weight, nodes.arrays)
         # A node uses its predicate once, however many expressions use the node.
@@ -169,7 +170,7 @@ class ATree(ArbitraryEngine):
             return 0
         _, codes = forms.resolve(numbers)
         found = find_form(codes, self.nodes.arrays)
-        return 0 if found == NONE else len(self.nodes.subscriptions_above(found))
+        return 0 if found == NONE else subscriptions_above(found, self.nodes.arrays)
 
     def extra_bytes(self) -> int:
         return self.nodes.bytes + self._plan.bytes + self._axis.nbytes + self._weight.nbytes

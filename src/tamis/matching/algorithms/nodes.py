@@ -30,7 +30,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tamis.matching.ranks.compiled import kernel
-from tamis.matching.ranks.forms import ALL, ANY, LEAF, SAME, leaves_of
+from tamis.matching.ranks.forms import ALL, ANY, LEAF, SAME
 from tamis.matching.ranks.lists import Bytes, Ints, Longs
 from tamis.matching.ranks.selectivity import Floats
 
@@ -67,10 +67,14 @@ MOST_LOOKED_AT: Final = 128
 MOST_CANDIDATES: Final = 64
 #: The bits in each of the two words of needed attributes.
 WORD_BITS: Final = 31
+#: Marks begin anew after this one.
+_LAST_MARK: Final = 2**31 - 1
 #: How full the table of nodes gets.
 _FULL: Final = 0.6
 _FIRST_SIZE: Final = 1024
 
+#: What stands for the number of stale nodes when so much is new that all are taken to be.
+ALL_STALE: Final = -1
 # Flags of a node: it waits in `stack`, it stands in `noted`, it stands in `stale`.
 _WAITS, _IS_NOTED, _IS_STALE = 1, 2, 4
 
@@ -131,13 +135,16 @@ class NodeStore:
             state=state,
         )
 
-    def reserve(self, codes: Longs, predicates: int, positions: int) -> None:
-        """Make room for forms, for predicates and positions below these numbers."""
+    def reserve(self, codes: Longs, used: Ints, predicates: int, positions: int) -> None:
+        """Make room for forms that use some predicates, and for predicates and positions below these numbers."""
         arrays = self.arrays
+        if len(codes) > arrays.state[LIVE]:
+            arrays.state[STALE] = ALL_STALE
         state = arrays.state
-        sizes = np.where(codes < 0, 2, codes >> 2)[(codes < 0) | np.isin(codes & 3, (ALL, ANY))]
-        leaves = np.unique(leaves_of(codes))
-        top_node = int(state[NODES]) + len(sizes) + len(leaves)
+        tags = codes & 3
+        connectives = codes[(codes < 0) | (tags == ALL) | (tags == ANY)]
+        sizes = np.where(connectives < 0, 2, connectives >> 2)
+        top_node = int(state[NODES]) + len(sizes) + len(used)
         top_slot = int(state[SLOTS]) + int((1 << np.ceil(np.log2(np.maximum(sizes, 2))).astype(np.int64)).sum())
         table = arrays.table
         if state[LIVE] + len(sizes) > _FULL * len(table):
@@ -164,8 +171,12 @@ class NodeStore:
     def stale(self) -> Ints:
         """Return the nodes of which something changed since the last time that matching reads."""
         arrays = self.arrays
-        found = arrays.stale[: arrays.state[STALE]].copy()
-        arrays.flags[found] &= ~_IS_STALE
+        if arrays.state[STALE] == ALL_STALE:
+            arrays.flags[:] &= ~_IS_STALE
+            found = np.arange(arrays.state[NODES], dtype=np.int32)
+        else:
+            found = arrays.stale[: arrays.state[STALE]].copy()
+            arrays.flags[found] &= ~_IS_STALE
         arrays.state[STALE] = 0
         alive: Ints = found[arrays.node[found, OP] != FREE]
         return alive
@@ -215,20 +226,6 @@ class NodeStore:
         """Return what a connective reads."""
         start, count = self.arrays.node[node, START], self.arrays.node[node, COUNT]
         found: list[int] = self.arrays.child[start : start + count].tolist()
-        return found
-
-    def subscriptions_above(self, node: int) -> set[int]:
-        """Return the positions whose expressions contain a node."""
-        arrays = self.arrays
-        found: set[int] = set()
-        seen, waiting = {node}, [node]
-        while waiting:
-            each = waiting.pop()
-            found.update(chain_of(arrays.node[each, ENDS], arrays.after))
-            users = chain_of(arrays.node[each, USERS], arrays.link[:, USER_NEXT])
-            above = {int(arrays.link[slot, OWNER]) for slot in users} - seen
-            seen |= above
-            waiting += above
         return found
 
     def check_invariants(self) -> None:
@@ -306,11 +303,13 @@ def chain_of(first: int, following: Ints) -> list[int]:
 
 
 def _longer(array: npt.NDArray[Any], length: int, filler: int = 0) -> npt.NDArray[Any]:
-    """Return an array with room for so many rows, and for a quarter more if it has to be made."""
+    """Return an array with room for so many rows, and for an eighth more if it has to be made."""
     if length <= len(array):
         return array
-    longer = np.full((length + length // 4, *array.shape[1:]), filler, array.dtype)
+    longer = np.zeros((length + length // 8, *array.shape[1:]), array.dtype)
     longer[: len(array)] = array
+    if filler:
+        longer[len(array) :] = filler
     return longer
 
 
@@ -453,7 +452,7 @@ def _pop(nodes: Nodes) -> int:
 @kernel
 def _is_stale(each: int, nodes: Nodes) -> None:
     """Take notice that something changed that matching reads of a node."""
-    if not nodes.flags[each] & _IS_STALE:
+    if nodes.state[STALE] != ALL_STALE and not nodes.flags[each] & _IS_STALE:
         nodes.flags[each] |= _IS_STALE
         nodes.stale[nodes.state[STALE]] = each
         nodes.state[STALE] += 1
@@ -557,13 +556,22 @@ def _gain(each: int, mark: int, nodes: Nodes) -> int:
 
 
 @kernel
-def _mark_operands(each: int, nodes: Nodes) -> int:
+def _new_mark(nodes: Nodes) -> int:
+    """Return a mark that no node has."""
+    if nodes.state[MARK] == _LAST_MARK:
+        nodes.mark[:] = 0
+        nodes.state[MARK] = 0
     nodes.state[MARK] += 1
-    mark = nodes.state[MARK]
+    return int(nodes.state[MARK])
+
+
+@kernel
+def _mark_operands(each: int, nodes: Nodes) -> int:
+    mark = _new_mark(nodes)
     start = nodes.node[each, START]
     for slot in range(start, start + nodes.node[each, SIZE]):
         nodes.mark[nodes.operand[slot]] = mark
-    return int(mark)
+    return mark
 
 
 @kernel
@@ -571,9 +579,16 @@ def _cover(each: int, nodes: Nodes) -> None:
     """Choose the children of a connective by greedy set cover (Alg. 20). Its slots must be apart."""
     node, marks, operand, child = nodes.node, nodes.mark, nodes.operand, nodes.child
     op, start, size = node[each, OP], node[each, START], node[each, SIZE]
-    mark = _mark_operands(each, nodes)
     count = 0
+    hopeful = False
     if size > 2 and op in (ALL, ANY):
+        for slot in range(start, start + size):
+            hopeful = hopeful or node[operand[slot], ANCHORED] != NONE
+    if not hopeful:
+        child[start : start + size] = operand[start : start + size]
+        count = size
+    else:
+        mark = _mark_operands(each, nodes)
         candidates = np.empty(MOST_CANDIDATES, np.int32)
         found = 0
         for slot in range(start, start + size):
@@ -599,10 +614,10 @@ def _cover(each: int, nodes: Nodes) -> None:
             count += 1
             for slot in range(node[best, START], node[best, START] + node[best, SIZE]):
                 marks[operand[slot]] = -mark
-    for slot in range(start, start + size):
-        if marks[operand[slot]] == mark or op > ANY:
-            child[start + count] = operand[slot]
-            count += 1
+        for slot in range(start, start + size):
+            if marks[operand[slot]] == mark:
+                child[start + count] = operand[slot]
+                count += 1
     node[each, COUNT] = count
     _sort_children(each, nodes)
 
@@ -651,8 +666,10 @@ def _adjust(each: int, nodes: Nodes) -> None:
     for slot in range(start + 1, start + size):
         if node[operand[slot], USES] < node[rare, USES]:
             rare = operand[slot]
-    mark = _mark_operands(each, nodes)
     use, looked_at = node[rare, USERS], 0
+    if link[use, USER_NEXT] == NONE:
+        return
+    mark = _mark_operands(each, nodes)
     while use != NONE and looked_at < MOST_LOOKED_AT:
         larger = link[use, OWNER]
         use = link[use, USER_NEXT]
@@ -907,3 +924,28 @@ def find_form(codes: Longs, nodes: Nodes) -> int:
         ended[at] = stack[depth] = each
         depth += 1
     return int(stack[0])
+
+
+@kernel
+def subscriptions_above(each: int, nodes: Nodes) -> int:
+    """Return how many subscriptions contain a node."""
+    node, link, mark = nodes.node, nodes.link, _new_mark(nodes)
+    waiting = np.empty(nodes.state[NODES], np.int32)
+    waiting[0], count, found = each, 1, 0
+    nodes.mark[each] = mark
+    while count:
+        count -= 1
+        each = waiting[count]
+        position = node[each, ENDS]
+        while position != NONE:
+            found += 1
+            position = nodes.after[position]
+        slot = node[each, USERS]
+        while slot != NONE:
+            owner = link[slot, OWNER]
+            if nodes.mark[owner] != mark:
+                nodes.mark[owner] = mark
+                waiting[count] = owner
+                count += 1
+            slot = link[slot, USER_NEXT]
+    return found

@@ -89,7 +89,7 @@ class Plan:
             self._top, self._needed = 0, _length(stale, arrays, bounds)
             more = self._needed
         if self._top + more > len(self._text):
-            longer_text = np.zeros(self._top + more + (self._top + more) // 4, np.int32)
+            longer_text = np.zeros(self._top + more + (self._top + more) // 8, np.int32)
             longer_text[: self._top] = self._text[: self._top]
             self._text = longer_text
         self._top = _write(stale, arrays, bounds, self._brief, self._text, self._top)

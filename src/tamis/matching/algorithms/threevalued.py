@@ -3,6 +3,7 @@
 This is what zero suppression is measured against, and an oracle for it; it is not registered as an engine.
 """
 
+from itertools import repeat
 from typing import Final, NamedTuple
 
 import numpy as np
@@ -43,6 +44,10 @@ _FIELDS: Final = 4
 class PlainForms(Forms):
     """Writes forms with negation: predicates in both senses, `not`, `xor` and `xnor` as connectives of their own."""
 
+    def __init__(self) -> None:
+        super().__init__()
+        self._known = {}, {}
+
     def _write(self, expression: Expression, negated: bool, around: int) -> int:
         match expression:
             case Constant(value=value):
@@ -54,7 +59,7 @@ class PlainForms(Forms):
             case Xor(left=left, right=right) | Xnor(left=left, right=right):
                 return self._parity(left, right, isinstance(expression, Xor))
         tag = ALL if isinstance(expression, And) else ANY
-        return self._join(tag, ((each, negated) for each in expression.children()), around)
+        return self._join(tag, zip(expression.children(), repeat(negated)), around)
 
     def _negated(self, parts: int) -> int:
         if parts < 0:

@@ -14,6 +14,7 @@ side in both senses; `SAME` keeps nested ones from growing exponentially, as the
 
 from array import array
 from collections.abc import Iterable
+from itertools import repeat
 from typing import Final, TypeAlias
 
 import numpy as np
@@ -41,6 +42,8 @@ class Forms:
     def __init__(self) -> None:
         self.wanted = Wanted()
         self.codes = array("q")
+        #: Predicates that are one code each, as they are and negated.
+        self._known = self.wanted.known
         #: Where each form begins, and where the last one ends.
         self.offsets = [0]
         #: By subexpression and sense: the place in the current form where it ended. Only below `xor`.
@@ -84,7 +87,7 @@ class Forms:
         if isinstance(expression, Xor | Xnor):
             parts = self._either(expression, negated, around)
         else:
-            parts = self._join(tag, ((each, negated) for each in expression.children()), around)
+            parts = self._join(tag, zip(expression.children(), repeat(negated)), around)
         if parts == 1 and self._below_xor:
             self._ended[id(expression), negated] = len(self.codes) - 1 - self.offsets[-1]
         return parts
@@ -92,6 +95,11 @@ class Forms:
     def _join(self, tag: int, operands: Iterable[_Signed], around: int) -> int:
         begin, count = len(self.codes), 0
         for operand, negated in operands:
+            number = self._known[negated].get(operand)
+            if number is not None:
+                self.codes.append(number << 2)
+                count += 1
+                continue
             parts = self._write(operand, negated, tag)
             if parts > 0:
                 count += parts

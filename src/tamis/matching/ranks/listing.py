@@ -206,6 +206,8 @@ def _choose(predicates: Ints, rank: Ints, fixed: Bytes, bounds: View, place: Byt
             place[predicate] = _RIGHT
         elif size == 2 and fixed[low]:
             place[predicate] = _LEFT
+        elif fixed[low] and fixed[high]:
+            place[predicate] = _WIDE
         else:
             place[predicate] = _BY_LEAF if width <= MOST_LEAVES else _WIDE
 

@@ -60,22 +60,21 @@ class Wanted:
         self.by_name: dict[Dimension, dict[Keys, int]] = {}
         self.count = 0
         #: Predicates of the language that were wanted already, as they are and negated.
-        self._spelled: tuple[dict[Predicate, int], dict[Predicate, int]] = {}, {}
+        self.known: tuple[dict[Expression, int], dict[Expression, int]] = {}, {}
 
     def number(self, name: Dimension, keys: Keys) -> int:
         """Want a predicate and return its number among the wanted ones."""
         known = self.by_name.get(name)
         if known is None:
             known = self.by_name[name] = {}
-        number = known.get(keys)
-        if number is None:
-            number = known[keys] = self.count
+        number = known.setdefault(keys, self.count)
+        if number == self.count:
             self.count += 1
         return number
 
     def spelled(self, predicate: Predicate, negated: bool = False) -> int | None:
         """Want a predicate of the language; None if it is not one of those that `bounds` knows."""
-        known = self._spelled[negated]
+        known = self.known[negated]
         number = known.get(predicate)
         if number is None:
             keys = bounds(predicate)
@@ -221,22 +220,21 @@ class Space:
         for name, known in by_name.items():
             dimension = self._dimension(name)
             line = self.line(dimension)
-            new: Collection[Keys] = known
+            new = known
             if self._dimension_uses[dimension]:
-                new = []
+                new = {}
                 starting = _starting(line, len(known))
                 for keys, number in known.items():
                     predicate = self._predicates.get(array("i", map(starting, keys)).tobytes())
                     if predicate is None:
-                        new.append(keys)
+                        new[keys] = number
                     else:
                         self.uses[predicate] += uses[number]
                         numbers[number] = predicate
             if new:
                 splits += self._cut(dimension, line, new)
                 starting = _starting(line, len(new))
-                for keys in new:
-                    number = known[keys]
+                for keys, number in new.items():
                     leaves = array("i", map(starting, keys))
                     numbers[number] = self._new_predicate(leaves, keys, uses[number])
                     fresh.predicates.append(numbers[number])
