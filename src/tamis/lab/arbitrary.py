@@ -166,7 +166,8 @@ ARBITRARY: Final = ArbitraryLeague(
     "which predicates an event meets. BDD and Translation evaluate expressions that would take them too many nodes or "
     "conjunctions. Candidates are expressions looked at, for the A-Tree nodes evaluated; tests are the predicates, "
     "labels or children read for that; both are means per event. To build means to go from parsed expressions to an "
-    "engine that can match. Memory in all counts every array and table of an engine; own memory leaves out rank space.",
+    "engine that can match; what SCAN takes for that, to write the forms, is common to all but Translation. Memory in "
+    "all counts every array and table of an engine; own memory leaves out rank space.",
 )
 
 

@@ -86,7 +86,9 @@ class ATree(ArbitraryEngine):
 
     def store(self, positions: Ints, offsets: Longs, codes: Longs) -> None:
         nodes = self.nodes
-        used = np.unique(leaves_of(codes)).astype(np.int32)
+        occurs = np.zeros(self.space.top, np.bool_)
+        occurs[leaves_of(codes)] = True
+        used = np.flatnonzero(occurs).astype(np.int32)
         nodes.reserve(codes, used, self.space.top, self.top)
         self._measure(used[nodes.arrays.of_predicate[used] == NONE])
         insert(positions, offsets, codes, self._axis, self._weight, nodes.arrays)

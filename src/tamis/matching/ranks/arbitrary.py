@@ -17,7 +17,7 @@ from tamis.matching.ranks.lists import Ints, Longs
 from tamis.matching.ranks.rank_engine import RankEngine, joined
 
 #: Subscriptions that are taken to rank space at a time: enough to cut each line seldom, and few enough for memory.
-_AT_ONCE = 1 << 17
+_AT_ONCE = 1 << 19
 
 
 class ArbitraryEngine(RankEngine):

@@ -40,6 +40,8 @@ END: Final[Key] = (len(Kind),)
 NONE: Final = -1
 #: Kinds in which the same values can be written in several ways.
 _AWKWARD: Final = (Kind.NULL, Kind.BOOLEAN)
+#: Predicates whose bounds are found without a detour.
+_SHORT: Final = (Comparison, In, Between)
 #: So many new cuts are put into their places one by one; more are sorted in.
 _FEW: Final = 64
 #: The cuts that are always there.
@@ -177,33 +179,35 @@ def bounds(predicate: Predicate) -> Keys | None:
 
     This is a short cut for the predicates that most conditions are made of; the result is the same.
     """
-    if not isinstance(predicate, Comparison | Between | In) or predicate.kind in _AWKWARD:
+    if not isinstance(predicate, _SHORT) or predicate.kind in _AWKWARD:
         return None
     kind = int(predicate.kind)
-    start, end = (kind,), (kind + 1,)
-    found: Keys
     if isinstance(predicate, Comparison):
-        operator, value = predicate.operator, predicate.value
-        if value == "":
-            return None
-        if operator == "=":
-            return (kind, value, 0), (kind, value, 1)
-        if operator == "<>":
-            return start, (kind, value, 0), (kind, value, 1), end
-        if operator[0] == "<":
-            return start, (kind, value, int(operator == "<="))
-        return (kind, value, int(operator == ">")), end
-    if isinstance(predicate, Between):
-        low, high = predicate.low, predicate.high
-        if low == "" or low > high:  # type: ignore[operator]
-            return None
-        found = (kind, low, 0), (kind, high, 1)
-    else:
+        return _bounds_of_comparison(kind, predicate.operator, predicate.value)
+    found: Keys
+    if isinstance(predicate, In):
         if predicate.has_null or "" in predicate.values:
             return None
         values = sorted(set(predicate.values))
         found = tuple(chain.from_iterable([((kind, value, 0), (kind, value, 1)) for value in values]))
-    return (start, *found, end) if predicate.negated else found
+    else:
+        low, high = predicate.low, predicate.high
+        if low == "" or low > high:  # type: ignore[operator]
+            return None
+        found = (kind, low, 0), (kind, high, 1)
+    return ((kind,), *found, (kind + 1,)) if predicate.negated else found
+
+
+def _bounds_of_comparison(kind: int, operator: str, value: Any) -> Keys | None:
+    if value == "":
+        return None
+    if operator == "=":
+        return (kind, value, 0), (kind, value, 1)
+    if operator == "<>":
+        return (kind,), (kind, value, 0), (kind, value, 1), (kind + 1,)
+    if operator[0] == "<":
+        return (kind,), (kind, value, int(operator == "<="))
+    return (kind, value, int(operator == ">")), (kind + 1,)
 
 
 def complement(keys: Keys) -> Keys:
