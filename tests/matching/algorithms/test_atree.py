@@ -76,6 +76,23 @@ def test_duplicates_add_no_nodes() -> None:
     assert size(tree) == before
 
 
+@given(st.lists(st.sampled_from([X1, X2, X6, "a = 1", "true", "a in (null)"]), max_size=12), events())
+def test_copies_in_bulk_end_at_the_same_nodes(texts: list[str], event: dict[str, Any]) -> None:
+    conditions = [tamis.parse(text) for text in texts]
+    at_once, one_by_one = ATree(), ATree()
+    at_once.add_many(range(len(texts)), conditions)
+    for position, condition in enumerate(conditions):
+        one_by_one.add(position, condition)
+    assert size(at_once) == size(one_by_one)
+    assert sorted(at_once.match(event)) == sorted(one_by_one.match(event))
+    for position in range(len(texts)):
+        at_once.remove(position)
+        at_once.check_invariants()
+    assert at_once.nodes.count == at_once.space.predicates == 0
+    assert not at_once.never
+    assert not at_once.always
+
+
 @pytest.mark.parametrize("mode", MODES)
 @given(
     history=st.lists(st.tuples(expressions(), st.integers(0, 9)), min_size=1, max_size=12),

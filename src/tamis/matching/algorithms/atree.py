@@ -1,6 +1,6 @@
 """The A-Tree (specs/002 §7; thesis ch. 9): one graph of all expressions, in which what they share is evaluated once."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, Final
 
 import numpy as np
@@ -21,6 +21,7 @@ from tamis.matching.algorithms.nodes import (
     find_form,
     insert,
     is_awake,
+    repeat,
     subscriptions_above,
 )
 from tamis.matching.algorithms.plan import (
@@ -83,6 +84,33 @@ class ATree(ArbitraryEngine):
         self._weight: Floats = np.zeros(1, np.float32)
 
     # --- subscriptions ------------------------------------------------------------------------------
+
+    def add_many(self, positions: Sequence[int], expressions: Sequence[Expression]) -> None:
+        """Store many expressions. What occurs several times among them is taken apart once."""
+        first: dict[Expression, int] = {}
+        copies: dict[int, int] = {}
+        for position, expression in zip(positions, expressions, strict=True):
+            original = first.setdefault(expression, position)
+            if original != position:
+                copies[position] = original
+        super().add_many(list(first.values()), list(first))
+        if copies:
+            self._add_copies(copies)
+
+    def _add_copies(self, copies: dict[int, int]) -> None:
+        self.top = max(self.top, max(copies) + 1)
+        self.never.update(position for position, original in copies.items() if original in self.never)
+        self.always.update((position, None) for position, original in copies.items() if original in self.always)
+        stored = {
+            position: original
+            for position, original in copies.items()
+            if original not in self.never and original not in self.always
+        }
+        self.stored += len(stored)
+        nothing = np.zeros(0, np.int64)
+        self.nodes.reserve(nothing, nothing.astype(np.int32), self.space.top, self.top)
+        repeat(np.array(list(stored), np.int32), np.array(list(stored.values()), np.int32), self.nodes.arrays)
+        self._list_awake()
 
     def store(self, positions: Ints, offsets: Longs, codes: Longs) -> None:
         nodes = self.nodes

@@ -785,13 +785,38 @@ def _connective(op: int, operands: Ints, nodes: Nodes) -> int:
 
 
 @kernel
+def _end(position: int, each: int, nodes: Nodes) -> None:
+    """Let a subscription end at a node."""
+    following = nodes.node[each, ENDS]
+    was_awake = is_awake(each, nodes.node)
+    nodes.after[position], nodes.before[position] = following, NONE
+    if following != NONE:
+        nodes.before[following] = position
+    nodes.node[each, ENDS] = position
+    nodes.root[position] = each
+    _is_stale(each, nodes)
+    if not was_awake:
+        _changed(each, nodes)
+        _settle(nodes)
+
+
+@kernel
+def repeat(positions: Ints, originals: Ints, nodes: Nodes) -> None:
+    """Let subscriptions end where others do, which are stored already."""
+    for number in range(len(positions)):
+        each = nodes.root[originals[number]]
+        nodes.node[each, USES] += 1
+        _end(positions[number], each, nodes)
+
+
+@kernel
 def insert(positions: Ints, offsets: Longs, codes: Longs, axis: Ints, weight: Floats, nodes: Nodes) -> None:
     """Store forms (Alg. 22).
 
     By predicate, `axis` is its dimension plus one, negative if absent values meet it, and `weight` the share of events
     that is expected to meet it.
     """
-    node, after, before = nodes.node, nodes.after, nodes.before
+    node = nodes.node
     longest = 0
     for number in range(len(positions)):
         longest = max(longest, offsets[number + 1] - offsets[number])
@@ -813,18 +838,7 @@ def insert(positions: Ints, offsets: Longs, codes: Longs, axis: Ints, weight: Fl
                 each = _connective(tag, stack[depth : depth + value], nodes)
             ended[at - offsets[number]] = stack[depth] = each
             depth += 1
-        position, each = positions[number], stack[0]
-        was_awake = is_awake(each, node)
-        following = node[each, ENDS]
-        after[position], before[position] = following, NONE
-        if following != NONE:
-            before[following] = position
-        node[each, ENDS] = position
-        nodes.root[position] = each
-        _is_stale(each, nodes)
-        if not was_awake:
-            _changed(each, nodes)
-            _settle(nodes)
+        _end(positions[number], stack[0], nodes)
 
 
 @kernel

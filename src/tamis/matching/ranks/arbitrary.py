@@ -30,7 +30,8 @@ class ArbitraryEngine(RankEngine):
         super().__init__()
         #: The predicates that an event is asked for.
         self.listing = Listing(self.space)
-        self._always: dict[int, None] = {}
+        #: Subscriptions that every event meets, of which nothing is stored.
+        self.always: dict[int, None] = {}
 
     # --- what a subclass says -----------------------------------------------------------------------
 
@@ -62,7 +63,7 @@ class ArbitraryEngine(RankEngine):
             if constant is None:
                 stored.append(position)
             elif constant:
-                self._always[position] = None
+                self.always[position] = None
             else:
                 self.never.add(position)
         self.top = max(self.top, max(positions, default=-1) + 1)
@@ -79,8 +80,8 @@ class ArbitraryEngine(RankEngine):
     def remove(self, position: int) -> None:
         if position in self.never:
             self.never.remove(position)
-        elif position in self._always:
-            del self._always[position]
+        elif position in self.always:
+            del self.always[position]
         else:
             self.stored -= 1
             self._release(self.forget(position))
@@ -99,16 +100,16 @@ class ArbitraryEngine(RankEngine):
     def match_by(self, search: Callable[..., int], events: Encoded) -> Rows:
         """Return what a search finds, and the subscriptions that every event meets."""
         found = super().match_by(search, events)
-        if not self._always:
+        if not self.always:
             return found
-        each = np.fromiter(self._always, np.int64, len(self._always))
+        each = np.fromiter(self.always, np.int64, len(self.always))
         return joined(found, (np.arange(events.rows + 1) * len(each), np.tile(each, events.rows)))
 
     # --- figures ------------------------------------------------------------------------------------
 
     def stats(self) -> dict[str, Any]:
         stats = super().stats()
-        stats["bytes"] += self.listing.bytes + footprint(self._always)
+        stats["bytes"] += self.listing.bytes + footprint(self.always)
         return stats
 
     def check_invariants(self) -> None:
