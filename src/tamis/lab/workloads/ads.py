@@ -72,7 +72,9 @@ class ArbitraryAds(Ads, frozen=True, kw_only=True):
     """Advertisements as arbitrary conditions: an audience (`=` or `in`) and alternatives, some of them negated.
 
     [ours] The A-Tree of the thesis takes 0.27 ms for an event and 1,392,196 advertisements, so an event cannot meet
-    more than some thousands. Hence every advertisement asks for an audience first, and there are more values.
+    more than some thousands. Hence every advertisement asks for an audience first, and there are more values. This
+    choice favours engines that skip what an event cannot meet: without audience and with 50 values, where an event
+    meets one advertisement in twenty, the lead of the A-Tree over BoP is less than half as large.
     """
 
     subscriptions: int = 1_392_196
