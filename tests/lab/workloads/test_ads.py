@@ -45,3 +45,19 @@ def test_arbitrary_advertisements_mix_and_or_and_not() -> None:
     assert first == {Comparison, In}
     assert {len(event) for event in workload.events.rows()} == {20}
     assert ArbitraryAds().subscriptions == 1_392_196
+
+
+def test_how_selective_advertisements_are_is_a_choice() -> None:
+    met = {}
+    for audience, cardinality in ((True, 1_000), (False, 50)):
+        spec = ArbitraryAds(subscriptions=2_000, events=40, audience=audience, cardinality=cardinality)
+        workload = generate(spec)
+        expressions = [parse(text) for text in workload.conditions.texts().to_pylist()]
+        sizes = [sum(1 for _ in expression.predicates()) for expression in expressions]
+        assert np.mean(sizes) == pytest.approx(8, rel=0.1)
+        events = list(workload.events.rows())
+        met[audience] = np.mean([each.matches(event) for each in expressions for event in events])
+        # Without an audience, alternatives may come first.
+        assert (Or in {type(expression) for expression in expressions}) is not audience
+    assert met[True] == pytest.approx(0.003, abs=0.0015)
+    assert met[False] == pytest.approx(0.05, abs=0.015)

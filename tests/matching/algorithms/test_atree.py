@@ -12,7 +12,7 @@ from support.strategies import events, expressions
 from tamis.lab.workloads import generate, workloads
 from tamis.language import Expression
 from tamis.matching.algorithms import nodes as module
-from tamis.matching.algorithms.atree import ATree
+from tamis.matching.algorithms.atree import ATree, _repeat_themselves
 from tamis.matching.algorithms.threevalued import PlainATree
 from tamis.matching.ranks.encoding import encode
 
@@ -91,6 +91,17 @@ def test_copies_in_bulk_end_at_the_same_nodes(texts: list[str], event: dict[str,
     assert at_once.nodes.count == at_once.space.predicates == 0
     assert not at_once.never
     assert not at_once.always
+
+
+def test_copies_are_looked_for_where_a_sample_has_some() -> None:
+    small, large = tamis.parse("a = 1"), tamis.parse(X1)
+    different = [tamis.parse(f"a = {number} and b = 1") for number in range(10_000)]
+    assert not _repeat_themselves([])
+    # To take a predicate apart again costs nothing.
+    assert not _repeat_themselves([small, small])
+    assert _repeat_themselves([large, small, large])
+    assert not _repeat_themselves(different)
+    assert _repeat_themselves(different + different)
 
 
 @pytest.mark.parametrize("mode", MODES)

@@ -1,11 +1,13 @@
 """The A-Tree (specs/002 §7; thesis ch. 9): one graph of all expressions, in which what they share is evaluated once."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, Final
 
 import numpy as np
 
-from tamis.language import Expression, Not
+from tamis.language import Expression, Not, Predicate
+from tamis.matching.algorithms.bulk import insert_many
+from tamis.matching.algorithms.insertion import delete, find_form, insert, repeat, subscriptions_above
 from tamis.matching.algorithms.nodes import (
     ENDS,
     NODES,
@@ -16,21 +18,19 @@ from tamis.matching.algorithms.nodes import (
     WAKES,
     WORD_BITS,
     Matrix,
-    NodeStore,
-    delete,
-    find_form,
-    insert,
     is_awake,
-    repeat,
-    subscriptions_above,
+    survey,
 )
+from tamis.matching.algorithms.nodestore import NodeStore
 from tamis.matching.algorithms.plan import (
     ASKED,
     AWAKE,
+    BITS,
     CONJUNCTION,
     ENDING,
     PER_WOKEN,
     TRAITS,
+    UNCOUNTED,
     WOKEN,
     Plan,
     Planned,
@@ -39,7 +39,7 @@ from tamis.matching.engine import Capabilities, Rows, register
 from tamis.matching.ranks.arbitrary import ArbitraryEngine
 from tamis.matching.ranks.compiled import kernel
 from tamis.matching.ranks.encoding import Encoded
-from tamis.matching.ranks.forms import LEAF, Forms, leaves_of
+from tamis.matching.ranks.forms import LEAF, Forms
 from tamis.matching.ranks.kernels import CANDIDATES, TESTS, Predicates, enter, leave
 from tamis.matching.ranks.listing import Listed, find_met
 from tamis.matching.ranks.lists import Ints, Longs, grown
@@ -52,6 +52,11 @@ FIELDS: Final = 3
 # What is kept of a node that is being evaluated: its number, the place of its next child, and how many are left.
 NODE, PLACE, LEFT = range(3)
 FRAME: Final = 3
+#: From so many forms on, nodes come all at once, unless there are more than so many times as many nodes already.
+MANY: Final = 64
+_SHARE: Final = 4
+#: Among more expressions than this, a sample of so many tells whether it is worth to look for copies.
+_SAMPLE: Final = 1 << 13
 #: The clock of a thread starts anew here; it advances by one for each event.
 LAST_TICK: Final = 2**31 - 2
 
@@ -70,8 +75,8 @@ class ATree(ArbitraryEngine):
     """Expressions as nodes of one graph, evaluated level by level from the predicates that an event meets.
 
     Negation is pushed into the predicates, so that only truth propagates (*zero suppression*). With `demand`, nodes are
-    woken by one child and ask the others (*propagation on demand*; see `nodes`). With `words`, [ours] a conjunction is
-    not even queued if the event lacks an attribute that it needs: two words of bits for each node tell.
+    woken by one child and ask the others (*propagation on demand*; see `children`). With `words`, [ours] a conjunction
+    is not even queued if the event lacks an attribute that it needs: two words of bits for each node tell.
     """
 
     def __init__(self, demand: bool = True, words: bool = True) -> None:
@@ -86,7 +91,10 @@ class ATree(ArbitraryEngine):
     # --- subscriptions ------------------------------------------------------------------------------
 
     def add_many(self, positions: Sequence[int], expressions: Sequence[Expression]) -> None:
-        """Store many expressions. What occurs several times among them is taken apart once."""
+        """Store many expressions. What occurs several times among them is taken apart once, where that is worth it."""
+        if not _repeat_themselves(expressions):
+            super().add_many(positions, expressions)
+            return
         first: dict[Expression, int] = {}
         copies: dict[int, int] = {}
         for position, expression in zip(positions, expressions, strict=True):
@@ -107,22 +115,25 @@ class ATree(ArbitraryEngine):
             if original not in self.never and original not in self.always
         }
         self.stored += len(stored)
-        nothing = np.zeros(0, np.int64)
-        self.nodes.reserve(nothing, nothing.astype(np.int32), self.space.top, self.top)
+        self.nodes.reserve(0, 0, 0, self.space.top, self.top)
         repeat(np.array(list(stored), np.int32), np.array(list(stored.values()), np.int32), self.nodes.arrays)
         self._list_awake()
 
     def store(self, positions: Ints, offsets: Longs, codes: Longs) -> None:
         nodes = self.nodes
         occurs = np.zeros(self.space.top, np.bool_)
-        occurs[leaves_of(codes)] = True
+        connectives, slots = survey(codes, occurs)
         used = np.flatnonzero(occurs).astype(np.int32)
-        nodes.reserve(codes, used, self.space.top, self.top)
+        nodes.reserve(len(used), connectives, slots, self.space.top, self.top)
         self._measure(used[nodes.arrays.of_predicate[used] == NONE])
-        insert(positions, offsets, codes, self._axis, self._weight, nodes.arrays)
+        many = len(positions) >= MANY and len(codes) > nodes.count // _SHARE
+        (insert_many if many else insert)(positions, offsets, codes, self._axis, self._weight, nodes.arrays)
         # A node uses its predicate once, however many expressions use the node.
-        for each in used.tolist():
-            self.space.uses[each] = 1
+        if len(used) == self.space.top:
+            self.space.uses[:] = [1] * self.space.top
+        else:
+            for each in used.tolist():
+                self.space.uses[each] = 1
         self._list_awake()
 
     def forget(self, position: int) -> list[int]:
@@ -219,6 +230,19 @@ class ATree(ArbitraryEngine):
             assert (each != NONE) == (self.space.uses[predicate] > 0)
             assert (each != NONE and is_awake(each, node)) == (predicate in self.listing)
         assert bool(self.stored) == bool(self.nodes.count)
+
+
+def _repeat_themselves(expressions: Sequence[Expression]) -> bool:
+    """Return whether some expressions, or among many a sample of them, are not all different.
+
+    Predicates are not counted: to take one apart twice costs no more than to find that it is there already.
+    """
+    some: Iterable[Expression] = expressions
+    if len(expressions) > _SAMPLE:
+        chosen = np.random.default_rng(0).choice(len(expressions), _SAMPLE, replace=False)
+        some = map(expressions.__getitem__, chosen.tolist())
+    large = [each for each in some if not isinstance(each, Predicate)]
+    return len(set(large)) < len(large)
 
 
 @kernel
@@ -333,19 +357,21 @@ def _holds(
             entry = text[place]
             work[TESTS] += 1
             if entry >= 0:
-                at, count = ranks[entry], text[place + 1]
-                place += 2
-                if count >= 0:
+                at, count = ranks[entry >> BITS], entry & UNCOUNTED
+                place += 1
+                if count != UNCOUNTED:
                     end = place + 2 * count
                     while place < end and rank[text[place + 1]] <= at:
                         place += 2
                     says = place < end and rank[text[place]] <= at
                     place = end
                 else:
-                    spot, end = starts[-1 - count], starts[-1 - count] + sizes[-1 - count]
+                    spot = starts[text[place]]
+                    end = spot + sizes[text[place]]
                     while spot < end and rank[data[spot + 1]] <= at:
                         spot += 2
                     says = spot < end and rank[data[spot]] <= at
+                    place += 1
             else:
                 part = -1 - entry
                 if not brief[part, TRAITS] & AWAKE and known[FIELDS * part + SEEN] != now:

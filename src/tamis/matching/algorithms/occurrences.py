@@ -46,7 +46,9 @@ class OccurrenceEngine(ArbitraryEngine):
     def list_occurrences(self, predicates: Longs, occurrences: npt.NDArray[Any]) -> None:
         """Write down that predicates occur, and from now on ask events for them."""
         self.occurrences.reserve(self.space.top)
-        distinct = np.unique(predicates)
+        occurs = np.zeros(self.space.top, np.bool_)
+        occurs[predicates] = True
+        distinct = np.flatnonzero(occurs)
         self.listing.insert(distinct[self.occurrences.size[distinct] == 0].astype(np.int32))
         extend(self.occurrences, predicates, occurrences)
 

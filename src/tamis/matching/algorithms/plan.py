@@ -4,8 +4,8 @@ The links between nodes are made to be changed; to follow them costs a cache mis
 matching needs to know of a node is written down in one place, and again when something of it changed:
 
 * whom it wakes: how many, and for each its number, its level, and the two words of attributes that it needs;
-* what it asks: how many children, and for each `-1 - node`, or if it is a predicate its dimension, how many stretches
-  it has and the leaves at their ends, or instead `-1 - predicate` if there are more than a few.
+* what it asks: how many children, and for each `-1 - node`, or if it is a predicate `dimension << BITS | stretches` and
+  the leaves at the ends of its stretches, or instead of these the predicate if there are more than a few (`UNCOUNTED`).
 """
 
 from typing import Final, NamedTuple
@@ -30,10 +30,9 @@ from tamis.matching.algorithms.nodes import (
     WAKES,
     Matrix,
     Nodes,
-    NodeStore,
-    chain_of,
     is_awake,
 )
+from tamis.matching.algorithms.nodestore import NodeStore, chain_of
 from tamis.matching.ranks.compiled import kernel
 from tamis.matching.ranks.forms import ALL, LEAF
 from tamis.matching.ranks.lists import Ints, View
@@ -45,8 +44,12 @@ TRAITS, ENDING, WOKEN, ASKED = range(4)
 CONJUNCTION, AWAKE = 1, 2
 #: Numbers for each node that is woken.
 PER_WOKEN: Final = 4
-#: Up to so many stretches of a predicate are copied.
+#: Where it stands that a node wakes nobody, or asks nobody.
+NOTHING: Final = 0
+#: Up to so many stretches of a predicate are copied; their number is in so many bits, and this stands for more.
 FEW: Final = 4
+BITS: Final = 3
+UNCOUNTED: Final = (1 << BITS) - 1
 #: All is written anew when more than so many times what is needed is in use.
 _WASTE: Final = 2
 
@@ -65,8 +68,8 @@ class Plan:
         self._nodes = nodes
         self._space = space
         self._brief: Matrix = np.zeros((0, 4), np.int32)
-        self._text: Ints = np.zeros(0, np.int32)
-        self._top = 0
+        self._text: Ints = np.zeros(1, np.int32)
+        self._top = 1
         self._needed = 0
 
     def view(self) -> Planned:
@@ -84,9 +87,9 @@ class Plan:
             longer[: len(self._brief)] = self._brief
             self._brief = longer
         more = _length(stale, arrays, bounds)
-        if self._top + more > _WASTE * max(self._needed, more):
+        if self._top - 1 + more > _WASTE * max(self._needed, more):
             stale = np.flatnonzero(arrays.node[: arrays.state[NODES], OP] != FREE).astype(np.int32)
-            self._top, self._needed = 0, _length(stale, arrays, bounds)
+            self._top, self._needed = 1, _length(stale, arrays, bounds)
             more = self._needed
         if self._top + more > len(self._text):
             longer_text = np.zeros(self._top + more + (self._top + more) // 8, np.int32)
@@ -122,71 +125,75 @@ class Plan:
             return [-1 - child]
         bounds = self._space.bounds[int(row[PREDICATE])].tolist()
         few = len(bounds) <= 2 * FEW
-        return [int(row[DIMENSION]), *((len(bounds) // 2, *bounds) if few else (-1 - int(row[PREDICATE]),))]
+        entry = int(row[DIMENSION]) << BITS | (len(bounds) // 2 if few else UNCOUNTED)
+        return [entry, *(bounds if few else [int(row[PREDICATE])])]
 
 
 @kernel
 def _length(stale: Ints, nodes: Nodes, bounds: View) -> int:
     """Return how much text some nodes need."""
-    node, link = nodes.node, nodes.link
+    node, link, child, sizes = nodes.node, nodes.link, nodes.child, bounds.size
     length = 0
     for each in stale:
-        length += 2
         slot = node[each, WAKES]
+        length += slot != NONE
         while slot != NONE:
             length += PER_WOKEN
             slot = link[slot, PARENT_NEXT]
         if node[each, OP] == LEAF:
             continue
+        length += 1
         for slot in range(node[each, START], node[each, START] + node[each, COUNT]):
-            part = nodes.child[slot]
-            if node[part, OP] != LEAF:
-                length += 1
-            else:
-                size = bounds.size[node[part, PREDICATE]]
-                length += 2 + size if size <= 2 * FEW else 2
+            part = child[slot]
+            length += 1
+            if node[part, OP] == LEAF:
+                size = sizes[node[part, PREDICATE]]
+                length += size if size <= 2 * FEW else 1
     return length
 
 
 @kernel
 def _write(stale: Ints, nodes: Nodes, bounds: View, brief: Matrix, text: Ints, top: int) -> int:
     """Write down what some nodes wake and ask, from a place on; return where it ends."""
-    node, link = nodes.node, nodes.link
+    node, link, child = nodes.node, nodes.link, nodes.child
+    starts, sizes, data = bounds
     for each in stale:
-        op = node[each, OP]
+        op, slot = node[each, OP], node[each, WAKES]
         brief[each, TRAITS] = (CONJUNCTION if op == ALL else 0) | (AWAKE if is_awake(each, node) else 0)
         brief[each, ENDING] = node[each, ENDS]
-        brief[each, WOKEN] = top
-        head, top, count = top, top + 1, 0
-        slot = node[each, WAKES]
-        while slot != NONE:
-            owner = link[slot, OWNER]
-            text[top], text[top + 1] = owner, node[owner, LEVEL]
-            text[top + 2], text[top + 3] = node[owner, NEEDS_LOW], node[owner, NEEDS_HIGH]
-            top += PER_WOKEN
-            count += 1
-            slot = link[slot, PARENT_NEXT]
-        text[head] = count
-        brief[each, ASKED] = top
-        text[top] = 0
-        top += 1
+        brief[each, WOKEN] = brief[each, ASKED] = NOTHING
+        if slot != NONE:
+            brief[each, WOKEN] = head = top
+            top += 1
+            while slot != NONE:
+                owner = link[slot, OWNER]
+                text[top], text[top + 1] = owner, node[owner, LEVEL]
+                text[top + 2], text[top + 3] = node[owner, NEEDS_LOW], node[owner, NEEDS_HIGH]
+                top += PER_WOKEN
+                slot = link[slot, PARENT_NEXT]
+            text[head] = (top - head - 1) // PER_WOKEN
         if op == LEAF:
             continue
-        text[top - 1] = node[each, COUNT]
-        for slot in range(node[each, START], node[each, START] + node[each, COUNT]):
-            part = nodes.child[slot]
+        start, count = node[each, START], node[each, COUNT]
+        brief[each, ASKED] = top
+        text[top] = count
+        top += 1
+        for slot in range(start, start + count):
+            part = child[slot]
             if node[part, OP] != LEAF:
                 text[top] = -1 - part
                 top += 1
                 continue
             predicate = node[part, PREDICATE]
-            first, size = bounds.start[predicate], bounds.size[predicate]
-            text[top] = node[part, DIMENSION]
-            if size <= 2 * FEW:
-                text[top + 1] = size // 2
-                text[top + 2 : top + 2 + size] = bounds.data[first : first + size]
-                top += 2 + size
+            first, size = starts[predicate], sizes[predicate]
+            few = size <= 2 * FEW
+            text[top] = node[part, DIMENSION] << BITS | (size // 2 if few else UNCOUNTED)
+            top += 1
+            if few:
+                for at in range(size):
+                    text[top + at] = data[first + at]
+                top += size
             else:
-                text[top + 1] = -1 - predicate
-                top += 2
+                text[top] = predicate
+                top += 1
     return top
