@@ -20,9 +20,13 @@ FLOORS = [
 ]
 
 PUBLIC = {
+    "BudgetWarning",
+    "Estimate",
     "Expression",
     "ExpressionError",
     "Index",
+    "IndexChangedError",
+    "IndexFileError",
     "Matches",
     "SubscriptionError",
     "engines",

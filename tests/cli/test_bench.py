@@ -14,7 +14,7 @@ def test_measures_and_checks(invoke: Any, engine: str) -> None:
     assert result.exit_code == 0
     measured = json.loads(result.stdout)
     assert (measured["workload"], measured["subscriptions"], measured["events"]) == ("market", 50, 300)
-    assert measured["engine"] in tamis.engines()
+    assert measured["engine"] == engine
     assert measured["batch_events_per_second"] > 0
     assert measured["single_events_per_second"] > 0
     assert measured["conditions_per_second"] > 0

@@ -5,6 +5,7 @@ import pyarrow as pa
 import pytest
 
 import tamis
+from tamis.language import Comparison, Kind
 
 
 @pytest.fixture
@@ -88,16 +89,59 @@ def test_ids_may_be_integers() -> None:
     assert True not in index
 
 
-def test_stats_count_work(index: tamis.Index) -> None:
+@pytest.mark.parametrize("engine", ["auto", "scan"])
+def test_stats_count_work(engine: str) -> None:
+    index = tamis.Index(engine)
+    index.add_many(["cheap", "acme"], ["price < 10", "symbol = 'ACME' and price > 5"])
+    index.settle()
     index.match({"price": 1})
     index.match_batch(pa.table({"price": [1, 100]}))
     stats = index.stats()
-    assert stats["engine"] == "scan"
+    assert stats["engine"] == engine
     assert stats["subscriptions"] == 2
     assert stats["events"] == 3
     assert stats["matches"] == 2
-    assert stats["candidates_per_event"] == 2
-    assert stats["bytes"] > 500
+    assert 0 < stats["candidates_per_event"] <= 2
+    assert stats["bytes"] > 300
+    if engine == "auto":
+        assert stats["parts"] == [2]
+        assert stats["head"] == 0
+        assert stats["chosen"] == {"point": 1, "range": 1, "spread": 0, "none": 0}
+        assert stats["bytes_of_texts"] > 0
+
+
+@pytest.mark.parametrize("engine", ["auto", "scan"])
+def test_not_more_than_a_limit(engine: str) -> None:
+    index = tamis.Index(engine)
+    index.add_many(range(9), [f"a > {number}" for number in range(9)])
+    for when in ("before", "after"):
+        assert index.match({"a": 5}, limit=0) == [], when
+        found = index.match({"a": 5}, limit=3)
+        assert len(set(found)) == 3
+        assert set(found) <= {0, 1, 2, 3, 4}
+        assert sorted(index.match({"a": 5}, limit=100)) == [0, 1, 2, 3, 4]
+        matches = index.match_batch(pa.table({"a": [5, None, 1, 9] * 10}), limit=2)
+        assert np.diff(matches.offsets).tolist() == [2, 0, 1, 2] * 10
+        assert set(matches.row(0)) <= {0, 1, 2, 3, 4}
+        assert list(matches.row(2)) == [0]
+        for wrong in (-1, -100):
+            with pytest.raises(ValueError, match="limit"):
+                index.match({"a": 5}, limit=wrong)
+            with pytest.raises(ValueError, match="limit"):
+                index.match_batch(pa.table({"a": [5]}), limit=wrong)
+        index.settle()
+
+
+def test_half_a_surrogate_pair_is_no_character(index: tamis.Index) -> None:
+    with pytest.raises(tamis.SubscriptionError, match="half of a surrogate pair"):
+        index.add("\ud800", "a = 1")
+    with pytest.raises(tamis.SubscriptionError, match="half of a surrogate pair"):
+        index.add("new", Comparison("a", "=", "\ud800", Kind.STRING))
+    index.settle()
+    assert set(index) == {"cheap", "acme"}
+    # An event may have one; it is a value like any other.
+    index.add("other", "a > 'z'")
+    assert index.match({"a": "\ud800"}) == ["other"]
 
 
 def test_unknown_engine() -> None:

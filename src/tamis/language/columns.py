@@ -75,10 +75,13 @@ class Column:
 
     def __init__(self, array: pa.Array) -> None:
         array = _unwrapped(array)
-        self.kind, self._values = _readable(array)
+        #: Without dictionaries and the like.
+        self.array = array
+        #: NumPy for everything but strings and the rest.
+        self.kind, self.values = _readable(array)
         self.valid: Mask = array.is_valid().to_numpy(zero_copy_only=False)
-        if self.kind is Kind.NUMBER and self._values.dtype.kind == "f":
-            self.valid &= ~np.isnan(self._values)
+        if self.kind is Kind.NUMBER and self.values.dtype.kind == "f":
+            self.valid &= ~np.isnan(self.values)
 
     def mask(self, values: ValueSet) -> Mask:
         """Return for each row whether its value is in a set."""
@@ -104,37 +107,37 @@ class Column:
         if self.kind in (Kind.NULL, Kind.OTHER) or not cuts:
             count = np.zeros(len(self.valid), np.intp)
         elif self.kind is Kind.STRING:
-            coded = self._values.dictionary_encode()
+            coded = self.values.dictionary_encode()
             known = [bisect_right(cuts, (text, 0)) for text in coded.dictionary.to_pylist()]
             count = np.array([*known, 0])[coded.indices.fill_null(len(known)).to_numpy()]
         else:
-            count = np.searchsorted(_thresholds(cuts, self._values.dtype), self._values, side="right")
+            count = np.searchsorted(_thresholds(cuts, self.values.dtype), self.values, side="right")
         return np.where(self.valid, count, 0)
 
     def _within(self, ranges: Ranges) -> Mask:
         if self.kind is Kind.STRING:
-            return _strings_within(self._values, ranges)
+            return _strings_within(self.values, ranges)
         mask: Mask
         if len(ranges.cuts) > 2:
             mask = (self.passed(ranges.cuts) % 2 == 1) != ranges.starts_inside
             return mask
-        mask = np.full(len(self._values), ranges.starts_inside)
-        for threshold in _thresholds(ranges.cuts, self._values.dtype):
-            mask ^= self._values >= threshold
+        mask = np.full(len(self.values), ranges.starts_inside)
+        for limit in _thresholds(ranges.cuts, self.values.dtype):
+            mask ^= self.values >= limit
         return mask
 
     def passes(self, each: Filter) -> Mask:
         """Return for each row whether a filter is true of its value."""
         if isinstance(each, Like) and self.kind is Kind.STRING:
-            fits: Mask = _fits(self._values, each) != each.negated
+            fits: Mask = _fits(self.values, each) != each.negated
             return fits & self.valid
-        if isinstance(each, ArrayContains) and _is_list(self._values):
+        if isinstance(each, ArrayContains) and is_list(self.values):
             return self._contains(each)
         return np.zeros_like(self.valid)
 
     def _contains(self, each: ArrayContains) -> Mask:
         # What lies behind a null is flattened away, but still counted as a parent: a list in a null struct has such.
-        lists = self._values.drop_null()
+        lists = self.values.drop_null()
         elements = Column(pc.list_flatten(lists))
         rows = np.flatnonzero(self.valid)[pc.list_parent_indices(lists).to_numpy(zero_copy_only=False)]
         found = np.zeros_like(self.valid)
@@ -167,7 +170,8 @@ def _unwrapped(array: pa.Array) -> pa.Array:
     return array
 
 
-def _is_list(array: Any) -> bool:
+def is_list(array: Any) -> bool:
+    """Return whether values are lists, in one of the ways in which Arrow keeps them."""
     kind = getattr(array, "type", None)
     return kind is not None and (
         pa.types.is_list(kind) or pa.types.is_large_list(kind) or pa.types.is_fixed_size_list(kind)
@@ -208,23 +212,35 @@ def _microseconds(counts: npt.NDArray[np.int64], unit: str) -> npt.NDArray[np.in
 
 def _thresholds(cuts: Sequence[Cut], dtype: np.dtype[Any]) -> npt.NDArray[Any]:
     """Return for each cut the smallest value of a type that lies beyond it; cuts beyond the type are left out."""
-    return np.array([each for cut in cuts if (each := _threshold(cut, dtype)) is not None], dtype)
+    return np.array([each for cut in cuts if (each := threshold(cut, dtype)) is not None], dtype)
 
 
-def _threshold(cut: Cut, dtype: np.dtype[Any]) -> int | float | None:
+def as_integer(value: bool | dt.date) -> int:
+    """Return a time as microseconds, a date as days since 1970, and a Boolean as 0 or 1, as Arrow has them."""
+    if isinstance(value, dt.datetime):
+        return (value - _EPOCH) // _MICROSECOND
+    return (value - _EPOCH.date()).days if isinstance(value, dt.date) else int(value)
+
+
+def from_integer(kind: Kind, number: int) -> dt.date:
+    """Return the time or date that `as_integer` made a number of."""
+    if kind is Kind.TIMESTAMP:
+        return _EPOCH + number * _MICROSECOND
+    return _EPOCH.date() + dt.timedelta(days=number)
+
+
+def threshold(cut: Cut, dtype: np.dtype[Any]) -> int | float | None:
     """Return the smallest value of a type that lies beyond a cut, or None if there is none."""
     value, side = cut
-    if isinstance(value, dt.datetime):
-        value = (value - _EPOCH) // _MICROSECOND
-    elif isinstance(value, dt.date):
-        value = (value - _EPOCH.date()).days
+    if isinstance(value, dt.date):
+        value = as_integer(value)
     if dtype.kind == "f":
         nearest = float(value)
         beyond = nearest > value or (nearest == value and side == 0)
         return nearest if beyond else math.nextafter(nearest, math.inf)
     limits = np.iinfo(dtype)
-    threshold = math.ceil(value) if side == 0 else math.floor(value) + 1
-    return max(threshold, int(limits.min)) if threshold <= limits.max else None
+    least = math.ceil(value) if side == 0 else math.floor(value) + 1
+    return max(least, int(limits.min)) if least <= limits.max else None
 
 
 def _strings_within(array: pa.Array, ranges: Ranges) -> Mask:

@@ -135,7 +135,7 @@ def _ordered(atoms: dict[str, ValueSet], rest: Iterable[Form]) -> tuple[Form, ..
     """Return the parts in the one order that makes forms of equal conditions equal."""
     distinct = list(rest)
     if len(distinct) > 1:
-        distinct.sort(key=lambda part: str(_spelled(part)))
+        distinct.sort(key=lambda part: str(spelled(part)))
     return (*(Atom(attribute, atoms[attribute]) for attribute in sorted(atoms)), *distinct)
 
 
@@ -149,19 +149,20 @@ def _flattened(joint: type[AllOf] | type[AnyOf], parts: Iterable[Form]) -> Itera
 
 def normalize(expression: Expression) -> Expression:
     """Return the canonical form of a condition; see `Expression.normalized`."""
-    return _spelled(form(expression))
+    return spelled(form(expression))
 
 
-def _spelled(part: Form) -> Expression:
+def spelled(part: Form) -> Expression:
+    """Return a condition as an expression."""
     match part:
         case bool():
             return Constant(part)
         case Atom(attribute, values):
             return spell(attribute, values)
         case AllOf(parts):
-            return joined(And, map(_spelled, parts))
+            return joined(And, map(spelled, parts))
         case AnyOf(parts):
-            return joined(Or, map(_spelled, parts))
+            return joined(Or, map(spelled, parts))
 
 
 def clauses(expression: Expression, limit: int = DEFAULT_CLAUSES) -> list[Clause]:

@@ -1,5 +1,7 @@
 """The answer for a batch of events: which row met which subscriptions."""
 
+from collections.abc import Callable
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -14,10 +16,18 @@ class Matches:
     `positions` are the same as small integers: `ids` is a dictionary array of which they are the indices.
     """
 
-    def __init__(self, offsets: npt.NDArray[np.int64], positions: npt.NDArray[Any], names: pa.Array) -> None:
+    def __init__(
+        self, offsets: npt.NDArray[np.int64], positions: npt.NDArray[Any], names: Callable[[], pa.Array]
+    ) -> None:
         self.offsets = offsets
-        self.positions = positions.astype(np.int32 if len(names) < 2**31 else np.int64, copy=False)
-        self._names = names
+        small = not len(positions) or int(positions.max()) < 2**31
+        self.positions = positions.astype(np.int32 if small else np.int64, copy=False)
+        self._get_names = names
+
+    @cached_property
+    def _names(self) -> pa.Array:
+        """The ids by position: put together only if somebody asks for them."""
+        return self._get_names()
 
     @property
     def ids(self) -> pa.DictionaryArray:

@@ -14,3 +14,13 @@ def kernel(function: F) -> F:
     The function before compilation is its plain twin, `py_func`; under `NUMBA_DISABLE_JIT=1` it is used instead.
     """
     return cast(F, njit(cache=True, nogil=True)(function))
+
+
+def brief(function: F) -> F:
+    """Compile a function that is done before another thread could wake up: it keeps the GIL."""
+    return cast(F, njit(cache=True)(function))
+
+
+def inlined(function: F) -> F:
+    """Compile a function into every kernel that calls it: for what is called once for each of very many things."""
+    return cast(F, njit(cache=True, nogil=True, inline="always")(function))

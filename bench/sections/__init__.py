@@ -1,0 +1,1 @@
+"""What is measured of matching, each section a file that can be run alone."""

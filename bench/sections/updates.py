@@ -1,0 +1,177 @@
+"""Adds and removes beside matching: their rates, and how long single events take meanwhile."""
+
+import threading
+from collections.abc import Callable, Iterator
+from time import perf_counter, perf_counter_ns
+from typing import Any, Final, NamedTuple
+
+import numpy as np
+import pyarrow as pa
+
+import tamis
+from harness.clock import percentiles
+from harness.context import Context, Measured
+from harness.figures import Bar, Figure, at_least, at_most
+from harness.predicates import predicate_table
+from harness.subject import AUTO, Subject, WrongAnswerError
+from tamis.lab.workloads import Conjunctions
+
+SECTION: Final = "updates"
+#: Per second until all is merged, in chunks; and microseconds.
+RATE: Final = at_least(50_000)
+LATENCY: Final = at_most(5_000)
+#: Subscriptions in one call.
+CHUNK: Final = 5_000
+#: The share of what is added as texts, added one by one, and removed one by one.
+FEW: Final = 0.1
+
+
+class Matcher:
+    """Matches events one after the other in a thread of its own, and keeps how long each took."""
+
+    def __init__(self, index: tamis.Index, events: list[dict[str, Any]]) -> None:
+        self.taken: list[int] = []
+        self.error: BaseException | None = None
+        self._index, self._events = index, events
+        self._stop = threading.Event()
+        self._thread = threading.Thread(target=self._run)
+
+    def __enter__(self) -> "Matcher":
+        self._thread.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._stop.set()
+        self._thread.join()
+        if self.error is not None:
+            raise self.error
+
+    def wait_for(self, count: int) -> None:
+        """Wait until so many events were matched: enough for a percentile."""
+        while len(self.taken) < count and self._thread.is_alive():
+            self._thread.join(timeout=0.001)
+
+    def _run(self) -> None:
+        try:
+            while not self._stop.is_set():
+                for event in self._events:
+                    start = perf_counter_ns()
+                    self._index.match(event)
+                    self.taken.append(perf_counter_ns() - start)
+                    if self._stop.is_set():
+                        return
+        except BaseException as error:  # noqa: BLE001 - told to the thread that waits
+            self.error = error
+
+
+def run(context: Context) -> Iterator[Figure]:
+    """Fill an index with the first half of W-A; add the second half beside matching, and remove the first."""
+    size = context.sizes.updates
+    if context.engine != AUTO:
+        context.remark(f"{SECTION}: only engine {AUTO!r} may be changed beside matching.")
+        return
+    context.warm(context.engine)
+    subject = context.subject("w-a", 2 * size)
+    conditions = subject.workload.conditions
+    if not isinstance(conditions, Conjunctions):
+        raise TypeError("W-A is made of conjunctions")
+    figure = Measured(SECTION, subject.name, size)
+    index = tamis.Index()
+    index.add_columns(np.arange(size), predicate_table(conditions, 0, size))
+    index.settle()
+    events = subject.rows()
+    yield from _latencies(figure, "alone", _beside(context, index, events, "alone", lambda: None).taken, None)
+    for what, count, change, bar in _changes(index, conditions, size):
+        beside = _beside(context, index, events, what, change)
+        yield figure(what, count / beside.settled, "per s", bar)
+        yield figure(f"{what}, before merging ends", count / beside.returned, "per s")
+        yield from _latencies(figure, what, beside.taken, LATENCY)
+    _check(subject, index, size, context.sizes.checked)
+
+
+def _changes(
+    index: tamis.Index, conditions: Conjunctions, size: int
+) -> list[tuple[str, int, Callable[[], None], Bar | None]]:
+    """Return what is done, to how many subscriptions, how, and how fast it must be."""
+    few = int(size * FEW)
+    many = size - 2 * few
+    chunks = _chunks(conditions, size, size + many)
+    texts = conditions.texts()[size + many :].to_pylist()
+
+    def add_columns() -> None:
+        for ids, table in chunks:
+            index.add_columns(ids, table)
+
+    def add_texts() -> None:
+        for first in range(0, few, CHUNK):
+            some = texts[first : min(first + CHUNK, few)]
+            index.add_many(range(size + many + first, size + many + first + len(some)), some)
+
+    def add_singly() -> None:
+        for place in range(few, 2 * few):
+            index.add(size + many + place, texts[place])
+
+    def remove_chunks() -> None:
+        for first in range(0, size - few, CHUNK):
+            index.remove_many(range(first, min(first + CHUNK, size - few)))
+
+    def remove_singly() -> None:
+        for id in range(size - few, size):
+            index.remove(id)
+
+    return [
+        ("adds of columns", many, add_columns, RATE),
+        ("adds of texts", few, add_texts, None),
+        ("adds one by one", few, add_singly, None),
+        ("removes", size - few, remove_chunks, RATE),
+        ("removes one by one", few, remove_singly, None),
+    ]
+
+
+class Beside(NamedTuple):
+    """Seconds until changes were made and until they were merged, and nanoseconds of each match meanwhile."""
+
+    returned: float
+    settled: float
+    taken: list[int]
+
+
+def _beside(
+    context: Context, index: tamis.Index, events: list[dict[str, Any]], what: str, change: Callable[[], None]
+) -> Beside:
+    """Make changes beside matching."""
+    context.doing(f"w-a: {what}, beside matching")
+    with Matcher(index, events) as matcher:
+        start = perf_counter()
+        change()
+        returned = perf_counter() - start
+        index.settle()
+        settled = perf_counter() - start
+        matcher.wait_for(2 * len(events))
+    return Beside(returned, settled, matcher.taken)
+
+
+def _latencies(figure: Measured, what: str, taken: list[int], bar: Bar | None) -> Iterator[Figure]:
+    median, most, nearly_all = percentiles(taken, (50, 99, 99.9))
+    yield figure(f"match beside {what}: median" if bar else f"match {what}: median", median, "µs")
+    yield figure(f"match beside {what}: 99 %" if bar else f"match {what}: 99 %", most, "µs")
+    yield figure(f"match beside {what}: 99.9 %" if bar else f"match {what}: 99.9 %", nearly_all, "µs", bar)
+
+
+def _chunks(conditions: Conjunctions, first: int, last: int) -> list[tuple[Any, pa.Table]]:
+    starts = range(first, last, CHUNK)
+    ends = [min(start + CHUNK, last) for start in starts]
+    return [
+        (np.arange(start, end), predicate_table(conditions, start, end))
+        for start, end in zip(starts, ends, strict=True)
+    ]
+
+
+def _check(subject: Subject, index: tamis.Index, first: int, checked: int) -> None:
+    """Stop unless exactly what was added last is there and found."""
+    if len(index) != first:
+        raise WrongAnswerError(f"{len(index)} subscriptions are left of {first}")
+    for row, (event, ids) in enumerate(zip(subject.rows(checked), subject.truth(checked), strict=True)):
+        expected = ids[ids >= first].tolist()
+        if sorted(index.match(event)) != expected:
+            raise WrongAnswerError(f"after the updates event {row} meets other subscriptions than it should")

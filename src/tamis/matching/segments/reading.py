@@ -1,0 +1,75 @@
+"""Matching rows of events against several parts, by several threads."""
+
+import os
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from functools import cache
+from itertools import pairwise
+from typing import Any, Final
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from tamis.matching.ranks.lists import Longs
+from tamis.matching.segments.few import Few
+from tamis.matching.segments.part import Part
+from tamis.matching.subscriptions import limited
+
+#: Fewer rows than this are not worth a second thread.
+ROWS_PER_THREAD: Final = 1024
+
+
+def match_rows(
+    parts: Sequence[Part | Few],
+    alive: Sequence[npt.NDArray[np.bool_] | None],
+    batch: pa.RecordBatch,
+    limit: int,
+    kept: bool,
+) -> list[tuple[Longs, npt.NDArray[Any]]]:
+    """Return what rows meet in some parts, numbered through these; one answer for each run of rows.
+
+    `alive` says by part which of its rows count; none if all do.
+    """
+    threads = min(len(os.sched_getaffinity(0)), batch.num_rows // ROWS_PER_THREAD)
+    if threads < 2:
+        return [_match(parts, alive, batch, limit, kept)]
+    edges = [batch.num_rows * number // threads for number in range(threads + 1)]
+    slices = [batch.slice(first, last - first) for first, last in pairwise(edges)]
+    return list(_pool().map(lambda rows: _match(parts, alive, rows, limit, kept), slices))
+
+
+def _match(
+    parts: Sequence[Part | Few],
+    alive: Sequence[npt.NDArray[np.bool_] | None],
+    batch: pa.RecordBatch,
+    limit: int,
+    kept: bool,
+) -> tuple[Longs, npt.NDArray[Any]]:
+    found: list[tuple[Longs, npt.NDArray[Any]]] = []
+    shift = 0
+    for part, there in zip(parts, alive, strict=True):
+        offsets, rows = part.match_batch(batch, there, limit, kept)
+        found.append((offsets, rows + shift if shift else rows))
+        shift += len(part)
+    if len(found) == 1:
+        return found[0]
+    if not found:
+        return np.zeros(batch.num_rows + 1, np.int64), np.zeros(0, np.int32)
+    total = np.sum([offsets for offsets, _ in found], axis=0)
+    rows = np.concatenate([rows for _, rows in found])
+    if kept:
+        owner = np.concatenate([np.repeat(np.arange(batch.num_rows), np.diff(offsets)) for offsets, _ in found])
+        rows = rows[np.argsort(owner, kind="stable")]
+    else:
+        total = np.concatenate(([0], np.cumsum(np.minimum(np.diff(total), limit))))
+    return limited(total, rows, limit, kept)
+
+
+@cache
+def _pool() -> ThreadPoolExecutor:
+    return ThreadPoolExecutor(max_workers=os.cpu_count(), thread_name_prefix="tamis-match")
+
+
+# The threads of a pool are not forked with it.
+os.register_at_fork(after_in_child=_pool.cache_clear)

@@ -1,0 +1,196 @@
+"""A segment: conditions that never change, as arrays, with the kernels that match events against them."""
+
+from collections.abc import Callable, Mapping
+from threading import local
+from typing import Any, Final, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from tamis.matching.ranks.lists import Ints, Longs
+from tamis.matching.segments import blocks, masks
+from tamis.matching.segments.blocks import NO_LIMIT, Answers, match_blocks
+from tamis.matching.segments.cuts import Cuts, boundaries, concatenated, ranked
+from tamis.matching.segments.draft import Draft
+from tamis.matching.segments.lines import Lines
+from tamis.matching.segments.masks import Block
+from tamis.matching.segments.rows import LOOSE, RANGES, SPREAD, Rows, arrange, likelihood
+from tamis.matching.segments.runs import owners
+from tamis.matching.segments.singly import LOOKED_AT, match_event, match_event_briefly
+
+#: Room for the answers of a block that threads begin with.
+_FIRST_PAIRS: Final = 1 << 16
+#: So many events are matched one by one: masks are not worth it.
+_FEW_EVENTS: Final = 4
+#: With more rows, other threads are let run while an event is matched.
+_MANY_ROWS: Final = 500_000
+#: The clock of a thread starts anew here; it advances by one for each event.
+_LAST_TICK: Final = 2**31 - 2
+
+
+#: Tells how many events fell on each leaf of some lines, and how many events there were.
+Hits: TypeAlias = Callable[[Lines], tuple[Longs | None, int]]
+
+
+class Segment:
+    """Rows in order, and the lines on which they lie. Threads may match at the same time."""
+
+    def __init__(self, lines: Lines, rows: Rows) -> None:
+        self.lines = lines
+        self.rows = Rows._make(map(read_only, rows))
+        #: No row has more triples of code.
+        self._longest = int(np.diff(rows.code_start).max(initial=0))
+        #: How many rows were looked at, by one event or at once by all of a block.
+        self.looked_at = 0
+        self._match_event = match_event if len(self) > _MANY_ROWS else match_event_briefly
+        self._local = local()
+
+    def __len__(self) -> int:
+        return len(self.rows.term_start) - 1
+
+    # --- events -------------------------------------------------------------------------------------
+
+    def match(self, event: Mapping[str, Any], limit: int = NO_LIMIT) -> Ints:
+        """Return the rows that an event meets, at most so many. The next event of this thread overwrites them."""
+        return self._match_one(np.array(self.lines.leaves_of(event), np.int32), limit)
+
+    def _match_one(self, leaves: Ints, limit: int) -> Ints:
+        thread = self._thread()
+        if thread.clock[0] > _LAST_TICK:
+            thread.clock[0] = thread.stamps[:] = 0
+        used = self._match_event(
+            leaves,
+            self.rows,
+            thread.ranks,
+            thread.stamps,
+            thread.clock,
+            thread.ends,
+            thread.work,
+            thread.out,
+            limit,
+        )
+        self._count(thread)
+        return thread.out[:used]
+
+    def match_batch(self, batch: pa.RecordBatch, limit: int = NO_LIMIT, kept: bool = True) -> Answers:
+        """Return the rows that the rows of a batch meet, each at most so many; only how many unless they are kept."""
+        return self.match_leaves(*self.lines.leaves_of_rows(batch), limit, kept)
+
+    def match_leaves(self, offsets: Longs, leaves: Ints, limit: int = NO_LIMIT, kept: bool = True) -> Answers:
+        """Return the rows that events meet whose leaves these are."""
+        events = len(offsets) - 1
+        if events <= _FEW_EVENTS or int(np.diff(offsets).max()) > masks.MOST_LEAVES:
+            found = [self._match_one(leaves[offsets[n] : offsets[n + 1]], limit).copy() for n in range(events)]
+            ends = np.cumsum([0, *map(len, found)])
+            return Answers(ends, np.concatenate([np.empty(0, np.int32), *found]) if kept else np.empty(0, np.int32))
+        thread = self._thread()
+        answers = match_blocks(0, events, offsets, leaves, self.rows, thread.block(), thread.pairs, limit, kept)
+        self._count(thread)
+        return answers
+
+    # --- merging ------------------------------------------------------------------------------------
+
+    def draft(self, kept: npt.NDArray[np.bool_]) -> Draft:
+        """Return some rows as a draft, in their order."""
+        rows = self.rows
+        number = np.cumsum(kept, dtype=np.int32) - 1
+        owner = owners(rows.term_start)
+        some = kept[owner]
+        terms = rows.terms.reshape(-1, 3)[some]
+        code_owner = owners(rows.code_start)
+        coded = kept[code_owner]
+        never = np.arange(len(self)) >= rows.ends[LOOSE]
+        return Draft(
+            self.lines.names,
+            self.lines.cuts,
+            number[owner[some]],
+            terms[:, 1],
+            terms[:, 2],
+            number[code_owner[coded]],
+            rows.code.reshape(-1, 3)[coded],
+            never[kept],
+        )
+
+    @property
+    def bytes(self) -> int:
+        """How much memory it takes."""
+        return sum(array.nbytes for array in (*self.rows, *self.lines.cuts)) - self.rows.dimension.nbytes
+
+    def _count(self, thread: "_Thread") -> None:
+        self.looked_at += int(thread.work[LOOKED_AT])
+        thread.work[:] = 0
+
+    def _thread(self) -> "_Thread":
+        thread: _Thread | None = getattr(self._local, "thread", None)
+        if thread is None:
+            thread = self._local.thread = _Thread(self)
+        return thread
+
+
+class _Thread:
+    """What one thread needs to match events against a segment."""
+
+    def __init__(self, segment: Segment) -> None:
+        rows = segment.rows
+        self._rows = rows
+        self.ranks = rows.base[:-1].copy()
+        self.stamps = np.zeros(int(rows.ends[SPREAD] - rows.ends[RANGES]), np.int32)
+        self.clock = np.zeros(1, np.int32)
+        self.work = np.zeros(2, np.int64)
+        self.ends = np.zeros(2 * segment._longest + 4, np.int32)
+        self.out = np.empty(len(segment) + 1, np.int32)
+        self.pairs = np.empty(2 * _FIRST_PAIRS, np.int32)
+        self._block: Block | None = None
+
+    def block(self) -> Block:
+        if self._block is None:
+            rows, most = self._rows, masks.MOST_MASKS
+            mask_of = np.full(len(rows.dimension), masks.EVERYBODY, np.uint16)
+            mask_of[rows.base[:-1]] = masks.NOBODY
+            leaves, lines = len(rows.dimension), min(most, len(rows.base))
+            self._block = Block(
+                mask_of=mask_of,
+                hits=np.zeros(leaves, np.uint16),
+                cursor=np.zeros(leaves, np.uint16),
+                marks=np.zeros(leaves // 64 + 1, np.uint64),
+                counts=np.zeros(len(rows.base), np.int32),
+                ranks=self.ranks,
+                masks=np.zeros((most + 1) * masks.WORDS, np.uint64),
+                frames=np.zeros(masks.WORDS * 2 * (len(self.ends) // 2 + 1), np.uint64),
+                ends=self.ends,
+                places=np.zeros(2 * most, np.int32),
+                dimensions=np.zeros(lines, np.int32),
+                starts=np.zeros(lines + 1, np.int32),
+                leaves=np.zeros(most, np.int32),
+                events=np.zeros(most, np.int32),
+                runs=np.zeros(blocks.RUN * (most + 1), np.int32),
+                answers=np.zeros(masks.EVENTS, np.int64),
+                work=self.work,
+            )
+        return self._block
+
+
+def build(draft: Draft, hits: Hits | None = None) -> tuple[Segment, Longs]:
+    """Return the segment of a draft, and for each of its rows the number that it has there."""
+    every = np.arange(len(draft.names), dtype=np.int32)
+    # Null has a leaf of its own on every line.
+    cuts, places = ranked(concatenated([draft.cuts, boundaries(every, 0), boundaries(every, 1)]))
+    cuts = Cuts._make(map(read_only, cuts))
+    lines = Lines(draft.names, cuts)
+    low, high = places[draft.low], places[draft.high]
+    code = draft.code.copy()
+    stretches = code[:, 0] >= 0
+    code[stretches, 1] = places[code[stretches, 1]]
+    code[stretches, 2] = places[code[stretches, 2]]
+    counted, events = hits(lines) if hits is not None else (None, 0)
+    likely = likelihood(lines.base, counted, events, low, high, cuts.dimension[low])
+    rows, order = arrange(lines.base, cuts.dimension, likely, draft.row, low, high, draft.code_row, code, draft.never)
+    return Segment(lines, rows), order
+
+
+def read_only(array: Any) -> npt.NDArray[Any]:
+    """Return an array that cannot be written, as those in files are: so kernels are compiled for one kind only."""
+    view = np.ascontiguousarray(array).view()
+    view.flags.writeable = False
+    return view

@@ -1,0 +1,129 @@
+"""Matching events one by one: from the leaves of an event to the rows anchored there."""
+
+from typing import TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from tamis.matching.ranks.compiled import brief, inlined, kernel
+from tamis.matching.ranks.lists import Ints, Longs
+from tamis.matching.segments.draft import ANY
+from tamis.matching.segments.rows import LOOSE, SPREAD, Rows
+
+Shorts: TypeAlias = npt.NDArray[np.uint16]
+
+# What is counted: rows looked at; the other is a sum of no meaning, which is there for what it reads.
+LOOKED_AT, TOUCHED = range(2)
+
+
+@kernel
+def _holds(at: int, code: Ints, ranks: Ints, ends: Ints) -> bool:
+    """Return whether code is true. In `ends` are where the connectives around the current place end, and what they are.
+
+    Parts that do not matter any more are jumped over.
+    """
+    depth = 0
+    while True:
+        on = code[at]
+        if on < 0:
+            ends[2 * depth], ends[2 * depth + 1] = at + 3 * code[at + 1], on == ANY
+            depth += 1
+            at += 3
+            continue
+        truth = code[at + 1] <= ranks[on] < code[at + 2]
+        at += 3
+        while depth > 0:
+            end = ends[2 * depth - 2]
+            if truth != (ends[2 * depth - 1] == 1) and at < end:
+                break
+            at = end
+            depth -= 1
+        if depth == 0:
+            return bool(truth)
+
+
+@inlined
+def look(
+    row: int,
+    skip: int,
+    term_start: Ints,
+    terms: Ints,
+    code_start: Ints,
+    code: Ints,
+    ranks: Ints,
+    ends: Ints,
+) -> bool:
+    """Return whether the event in `ranks` meets a row, without the first terms if they are known to be met."""
+    at, end = np.uint32(3 * (term_start[row] + skip)), np.uint32(3 * term_start[row + 1])
+    while at < end:
+        leaf = ranks[np.uint32(terms[at])]
+        if leaf < terms[at + 1] or leaf >= terms[at + 2]:
+            return False
+        at += np.uint32(3)
+    if code_start[row] == code_start[row + 1]:
+        return True
+    return _holds(3 * code_start[row], code, ranks, ends)
+
+
+def _match_event(
+    leaves: Ints,
+    rows: Rows,
+    ranks: Ints,
+    stamps: Ints,
+    clock: Ints,
+    ends: Ints,
+    work: Longs,
+    out: Ints,
+    limit: int,
+) -> int:
+    """Write the rows that an event meets into `out`, at most `limit`, and return how many they are.
+
+    `out` has room for all. `ranks` is as `base`, and left so. `stamps` (by spread row) tells by `clock` which rows were
+    looked at; in `work` is counted how many.
+    """
+    term_start, terms, code_start, code = rows.term_start, rows.terms, rows.code_start, rows.code
+    used = 0
+    clock[0] += 1
+    now = clock[0]
+    for leaf in leaves:
+        ranks[rows.dimension[leaf]] = leaf
+    first = rows.ends[SPREAD - 1]
+    for leaf in leaves:
+        if used >= limit:
+            break
+        work[LOOKED_AT] += rows.point[leaf + 1] - rows.point[leaf]
+        for row in range(rows.point[leaf], rows.point[leaf + 1]):
+            guard = np.uint32(3 * row)
+            held = ranks[np.uint32(rows.guard[guard])]
+            if rows.guard[guard + 1] <= held < rows.guard[guard + 2]:
+                out[used] = row
+                used += look(row, 2, term_start, terms, code_start, code, ranks, ends)
+        for place in range(rows.spread_start[leaf], rows.spread_start[leaf + 1]):
+            row = rows.spread[place]
+            if stamps[row - first] != now:
+                stamps[row - first] = now
+                work[LOOKED_AT] += 1
+                out[used] = row
+                used += look(row, 0, term_start, terms, code_start, code, ranks, ends)
+        on = rows.dimension[leaf]
+        work[LOOKED_AT] += rows.ranged[on + 1] - rows.ranged[on]
+        for row in range(rows.ranged[on], rows.ranged[on + 1]):
+            at = 3 * term_start[row]
+            if terms[at + 1] <= leaf < terms[at + 2]:
+                out[used] = row
+                used += look(row, 1, term_start, terms, code_start, code, ranks, ends)
+    row = rows.ends[SPREAD]
+    while row < rows.ends[LOOSE] and used < limit:
+        work[LOOKED_AT] += 1
+        out[used] = row
+        used += look(row, 0, term_start, terms, code_start, code, ranks, ends)
+        row += 1
+    for leaf in leaves:
+        on = rows.dimension[leaf]
+        ranks[on] = rows.base[on]
+    return min(used, limit)
+
+
+#: For many rows, and for few: those are done before another thread could wake up.
+match_event = kernel(_match_event)
+match_event_briefly = brief(_match_event)
