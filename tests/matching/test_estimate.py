@@ -80,7 +80,7 @@ def test_bad_budgets() -> None:
     with pytest.raises(ValueError, match="not negative"):
         tamis.Index(budget=-1)
     with pytest.raises(ValueError, match="refused or to be warned"):
-        tamis.Index(budget=1, over_budget="ignore")
+        tamis.Index(budget=1, over_budget="ignore")  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("engine", ["auto", "scan", "psthash"])
