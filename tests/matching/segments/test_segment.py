@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 import tamis
@@ -124,6 +124,7 @@ def test_a_draft_of_a_segment_is_the_draft_of_its_conditions(
         assert singly(again, number, event) == sorted(answer + answer)
 
 
+@example(tamis.parse("(a = 0) <> (a = 0)"), [{"a": 0}])
 @given(condition=expressions() | conjunctions(), some=st.lists(events(), min_size=1, max_size=5))
 @settings(max_examples=EXAMPLES)
 def test_a_row_can_be_spelled(condition: Expression, some: list[dict[str, Any]]) -> None:

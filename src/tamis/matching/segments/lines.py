@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Final
 
 import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 
 from tamis.language.columns import Column, Columns, as_integer, is_list
@@ -117,8 +118,7 @@ class Lines:
             for each in self._attributes.get(name, ()):
                 column = columns.column(name_of(name, *each.rest))
                 if each.dimension is not None and column.kind is not Kind.NULL:
-                    each.locate_rows(column, dense[used])
-                    offsets[1:] += dense[used] >= 0
+                    each.locate_rows(column, dense[used], offsets)
                     used += 1
                 for some, passed in each.filter_rows(column):
                     rows.append(some)
@@ -148,6 +148,11 @@ class Lines:
         """Return the leaf of the events that pass the filter which a dimension is."""
         begin, end = self.stretch(dimension, Kind.BOOLEAN)
         return begin - 1 + int(np.searchsorted(self.cuts.whole[begin:end], 1, side="right"))
+
+
+def _bits(valid: npt.NDArray[np.bool_]) -> Octets:
+    """Return which rows are valid as Arrow has it: a bit for each."""
+    return np.packbits(valid, bitorder="little")
 
 
 def _stretches(cuts: Cuts, dimensions: int) -> tuple[Ints, Ints]:
@@ -289,28 +294,30 @@ class _Attribute:
         _search(values, valid, array.offset, cuts.real if real else cuts.whole, begin, end, leaves, counts)
         return True
 
-    def locate_rows(self, column: Column, leaves: Ints) -> None:
-        """Write the leaf of every row, and -1 for null."""
+    def locate_rows(self, column: Column, leaves: Ints, counts: Longs) -> None:
+        """Write and count the leaf of every row, and write -1 for null."""
         cuts = self._lines.cuts
         doubles = column.kind is Kind.NUMBER and column.values.dtype.kind == "f"
         assert self.dimension is not None
         begin, end = self._lines.stretch(self.dimension, _REAL if doubles else column.kind)
         if column.kind is Kind.OTHER or begin == end:
             leaves[:] = np.where(column.valid, begin - 1, -1)
+            counts[1:] += column.valid
         elif column.kind is Kind.STRING:
             data, offsets = utf8_rows(column.array)
-            _locate_texts(offsets, data, column.valid, cuts.offset, cuts.text, begin, end, leaves)
+            _search_texts(offsets, data, _bits(column.valid), 0, cuts.offset, cuts.text, begin, end, leaves, counts)
         elif doubles:
-            _locate(column.values, column.valid, cuts.real, begin, end, leaves)
+            _search(column.values, _bits(column.valid), 0, cuts.real, begin, end, leaves, counts)
         else:
-            values = column.values
-            large = values > np.uint64(MAX_INTEGER) if values.dtype == np.uint64 else None
-            _locate(values.astype(np.int64, copy=False), column.valid, cuts.whole, begin, end, leaves)
-            if large is not None and large.any():
+            values, valid = column.values, column.valid
+            large = values > np.uint64(MAX_INTEGER) if values.dtype == np.uint64 else np.zeros_like(valid)
+            _search(values.astype(np.int64), _bits(valid & ~large), 0, cuts.whole, begin, end, leaves, counts)
+            if large.any():
                 # Beyond 64 bits with a sign, integers are compared as doubles.
                 begin, end = self._lines.stretch(self.dimension, _REAL)
-                _locate(values.astype(np.float64), column.valid & large, cuts.real, begin, end, other := leaves.copy())
-                leaves[large] = other[large]
+                beyond = np.empty_like(leaves)
+                _search(values.astype(np.float64), _bits(valid & large), 0, cuts.real, begin, end, beyond, counts)
+                leaves[large] = beyond[large]
 
     def table(self) -> tuple[int, Ints] | None:
         """Return the leaves of integers from a first one on, unless they are too many.
@@ -353,24 +360,6 @@ class _Attribute:
 
     def _passing(self, dimensions: Iterable[int]) -> Ints:
         return np.array([self._lines.passing(each) for each in dimensions], np.int32)
-
-
-@brief
-def _locate(values: Doubles | Longs, valid: Any, cuts: Doubles | Longs, begin: int, end: int, leaves: Ints) -> None:
-    """Write the leaf of each value: of how many cuts between two places it is not less."""
-    for row in range(len(values)):
-        if not valid[row]:
-            leaves[row] = -1
-            continue
-        value = values[row]
-        low, high = begin, end
-        while low < high:
-            middle = (low + high) >> 1
-            if cuts[middle] <= value:
-                low = middle + 1
-            else:
-                high = middle
-        leaves[row] = low - 1
 
 
 @brief
@@ -448,24 +437,6 @@ def _search_texts(
                 high = middle
         leaves[row] = low - 1
         counts[row + 1] += 1
-
-
-@brief
-def _locate_texts(
-    offsets: Longs, data: Octets, valid: Any, cut_offsets: Longs, cuts: Octets, begin: int, end: int, leaves: Ints
-) -> None:
-    for row in range(len(valid)):
-        if not valid[row]:
-            leaves[row] = -1
-            continue
-        low, high = begin, end
-        while low < high:
-            middle = (low + high) >> 1
-            if _passes(data, offsets[row], offsets[row + 1], cuts, cut_offsets[middle], cut_offsets[middle + 1]):
-                low = middle + 1
-            else:
-                high = middle
-        leaves[row] = low - 1
 
 
 @kernel

@@ -60,7 +60,7 @@ def _atom(lines: Lines, on: int, low: int, high: int) -> Atom:
 
 def _ranges(cuts: Cuts, kind: int, low: tuple[int, int], high: tuple[int, int]) -> Ranges:
     """Return the values of a kind between two cuts, each with its kind."""
-    starts = low[0] < kind or (low[0] == kind and cuts.flag[low[1]] == BOUNDARY)
+    starts = low[0] < kind or (low[0] == kind and bool(cuts.flag[low[1]] == BOUNDARY))
     ends = high[0] > kind
     if low[0] > kind or high[0] < kind or (high[0] == kind and cuts.flag[high[1]] == BOUNDARY):
         return Ranges(False, ())
