@@ -2,8 +2,6 @@
 
 import os
 import random
-import subprocess
-import sys
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -18,6 +16,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from support.strategies import PATTERNS, STRINGS
+from support.twins import passes_as_plain_python
 from tamis.language.columns import Column
 from tamis.language.like import BadPatternError
 from tamis.language.tree import Like
@@ -210,25 +209,4 @@ def test_without_compilation() -> None:
     suite = Path(__file__)
     members = suite.with_name("test_members.py")
     chosen = "(find or rows or vectors or thousand or root or surrogates) and not compilation"
-    done = subprocess.run(
-        [
-            sys.executable,
-            "-m",
-            "pytest",
-            "-q",
-            "-p",
-            "no:cacheprovider",
-            "-p",
-            "no:xdist",
-            "-k",
-            chosen,
-            suite,
-            members,
-        ],
-        env={**os.environ, "NUMBA_DISABLE_JIT": "1", "TAMIS_TEST_EXAMPLES": "50"},
-        cwd=suite.parents[3],
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert done.returncode == 0, done.stdout
+    passes_as_plain_python(suite, members, chosen=chosen, examples=50)

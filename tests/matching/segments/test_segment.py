@@ -2,8 +2,6 @@
 
 import os
 import random
-import subprocess
-import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -17,6 +15,7 @@ from hypothesis import strategies as st
 
 import tamis
 from support.strategies import conjunctions, events, expressions
+from support.twins import passes_as_plain_python
 from tamis.language import Expression
 from tamis.matching.ranks.lists import Longs
 from tamis.matching.segments import blocks, rows
@@ -230,24 +229,4 @@ def test_no_rows_and_no_events() -> None:
 
 @pytest.mark.slow
 def test_the_kernels_as_plain_python() -> None:
-    done = subprocess.run(
-        [
-            sys.executable,
-            "-m",
-            "pytest",
-            "-q",
-            "-p",
-            "no:cacheprovider",
-            "-p",
-            "no:xdist",
-            __file__,
-            "-k",
-            "random or merging or few-rows",
-        ],
-        env={**os.environ, "NUMBA_DISABLE_JIT": "1", "TAMIS_TEST_EXAMPLES": "6"},
-        cwd=Path(__file__).parents[3],
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert done.returncode == 0, done.stdout
+    passes_as_plain_python(Path(__file__), chosen="random or merging or few-rows", examples=6)

@@ -43,7 +43,8 @@ class Sample:
         self.seen += batch.num_rows
         if batch.num_rows and (len(self._kept) < _KEPT or random.random() * _ONE_IN < 1):  # noqa: S311 - any will do
             rows = random.sample(range(batch.num_rows), min(_ROWS, batch.num_rows))
-            # A copy: a slice would keep all of the batch in memory.
+            # A copy: a slice would keep all of the batch in memory. Batches of types that Arrow cannot copy row by row,
+            # such as lists of views, go unnoted: a sample need not have everything.
             with contextlib.suppress(pa.ArrowNotImplementedError):
                 self._kept.append(batch.take(pa.array(rows)))
 
