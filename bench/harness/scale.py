@@ -74,7 +74,6 @@ SIZES: Final = {
         growth=(1_000, 10_000, 100_000, 1_000_000),
         engines=1_000,
         engine_events=100,
-        engine_workloads=("be-gen-dense", "be-gen-sparse", "query-log", "ads-arbitrary", "shen-uniform", "w-a", "iot"),
         peers=2_000,
         processes=10,
         updates=100_000,

@@ -24,9 +24,9 @@ def condition(id: int, turn: int) -> str:
 
 def note(path: Path, expected: dict[int, str]) -> None:
     """Tell what the next version holds, before it is saved."""
-    with path.open("a") as file:
-        file.write(json.dumps(sorted(expected.items())) + "\n")
-        file.flush()
+    with path.open("ab", buffering=0) as file:
+        # On a line of its own, even if the writer before was killed within one.
+        file.write(f"\n{json.dumps(sorted(expected.items()))}\n".encode())
 
 
 def write(path: Path, notes: Path) -> None:

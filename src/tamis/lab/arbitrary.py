@@ -11,6 +11,7 @@ import msgspec
 import numpy as np
 
 import tamis
+from tamis.compiled import kernel
 from tamis.lab.contest import League, Point, point
 from tamis.lab.experiment import Scale
 from tamis.lab.trial import SCAN, Trial, one_thread
@@ -21,7 +22,6 @@ from tamis.matching.algorithms.occurrences import holds
 from tamis.matching.algorithms.threevalued import PlainATree
 from tamis.matching.engine import make_engine
 from tamis.matching.ranks.arbitrary import ArbitraryEngine
-from tamis.matching.ranks.compiled import kernel
 from tamis.matching.ranks.conjunctive import ConjunctiveEngine
 from tamis.matching.ranks.encoding import Encoded, encode
 from tamis.matching.ranks.kernels import CANDIDATES, Predicates, enter, leave

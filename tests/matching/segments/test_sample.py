@@ -15,9 +15,9 @@ def test_it_counts_where_events_fall() -> None:
     segment, _ = build(draft_of([tamis.parse("a = 1"), tamis.parse("a > 5")]))
     sample = Sample()
     assert sample.hits(segment.lines) == (None, 0), "few events say nothing"
+    sample.note_rows(pa.record_batch({"a": [9] * 100}))
     for number in range(70):
         sample.note({"a": number % 2})
-    sample.note_rows(pa.record_batch({"a": [9] * 100}))
     hits, events = sample.hits(segment.lines)
     assert hits is not None
     assert events > 70

@@ -8,10 +8,10 @@ from typing import NamedTuple, Self
 
 import numpy as np
 
+from tamis.compiled import kernel
 from tamis.lab.intervals.partition import Partition, partition
 from tamis.lab.intervals.ps_tree import listed, unlisted
 from tamis.lab.intervals.structure import Ints, Lists, Longs, Values, copy_list
-from tamis.matching.ranks.compiled import kernel
 
 
 class ElementTree(NamedTuple):

@@ -4,8 +4,8 @@ from typing import NamedTuple, Self
 
 import numpy as np
 
+from tamis.compiled import kernel
 from tamis.lab.intervals.structure import Ints, Longs, Values
-from tamis.matching.ranks.compiled import kernel
 
 #: No node.
 _NONE = -1

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple, Protocol, Self, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from tamis.matching.ranks.compiled import kernel
+from tamis.compiled import kernel
 
 Ints: TypeAlias = npt.NDArray[np.int32]
 Longs: TypeAlias = npt.NDArray[np.int64]

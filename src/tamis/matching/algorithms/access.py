@@ -7,8 +7,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from tamis.compiled import kernel
 from tamis.matching.algorithms.signatures import Kind, Signature, Signatures, sift
-from tamis.matching.ranks.compiled import kernel
 from tamis.matching.ranks.encoding import Encoded
 from tamis.matching.ranks.kernels import CANDIDATES
 from tamis.matching.ranks.layout import Layout, expand, width

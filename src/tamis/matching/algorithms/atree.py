@@ -5,6 +5,7 @@ from typing import Any, Final
 
 import numpy as np
 
+from tamis.compiled import kernel
 from tamis.language import Expression, Not, Predicate
 from tamis.matching.algorithms.bulk import insert_many
 from tamis.matching.algorithms.insertion import delete, find_form, insert, repeat, subscriptions_above
@@ -37,7 +38,6 @@ from tamis.matching.algorithms.plan import (
 )
 from tamis.matching.engine import Capabilities, Rows, register
 from tamis.matching.ranks.arbitrary import ArbitraryEngine
-from tamis.matching.ranks.compiled import kernel
 from tamis.matching.ranks.encoding import Encoded
 from tamis.matching.ranks.forms import LEAF, Forms
 from tamis.matching.ranks.kernels import CANDIDATES, TESTS, Predicates, enter, leave

@@ -4,10 +4,10 @@ from typing import Any, Final, NamedTuple
 
 import numpy as np
 
+from tamis.compiled import kernel
 from tamis.matching.algorithms.bytecode import byte_code, evaluate
 from tamis.matching.algorithms.occurrences import Asked, OccurrenceEngine, ask, extend, written_out
 from tamis.matching.engine import Capabilities, register
-from tamis.matching.ranks.compiled import kernel
 from tamis.matching.ranks.encoding import Encoded
 from tamis.matching.ranks.forms import ALL, LEAF, SAME, leaves_of
 from tamis.matching.ranks.kernels import CANDIDATES, TESTS

@@ -10,10 +10,10 @@ from typing import Final
 
 import numpy as np
 
+from tamis.compiled import kernel
 from tamis.matching.algorithms.clusters import Clusters
 from tamis.matching.algorithms.division import ATTRIBUTE, LEFT, MIDDLE, RIGHT, ROOT, Tree, behind
 from tamis.matching.engine import Capabilities, Rows, register
-from tamis.matching.ranks.compiled import kernel
 from tamis.matching.ranks.conjunctive import ConjunctiveEngine
 from tamis.matching.ranks.encoding import Encoded
 from tamis.matching.ranks.kernels import CANDIDATES, TESTS, enter, leave, meets

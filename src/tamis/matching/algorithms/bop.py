@@ -2,10 +2,10 @@
 
 import numpy as np
 
+from tamis.compiled import kernel
 from tamis.matching.algorithms.bytecode import BITS, PREDICATE, TAG, byte_code, evaluate
 from tamis.matching.algorithms.occurrences import Asked, OccurrenceEngine, ask, extend, with_same, written_out
 from tamis.matching.engine import Capabilities, register
-from tamis.matching.ranks.compiled import kernel
 from tamis.matching.ranks.encoding import Encoded
 from tamis.matching.ranks.forms import LEAF, leaves_of
 from tamis.matching.ranks.kernels import CANDIDATES

@@ -16,7 +16,7 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from tamis.matching.ranks.compiled import kernel
+from tamis.compiled import kernel
 from tamis.matching.ranks.layout import layout
 from tamis.matching.ranks.lists import Bytes, Ints, Longs, View
 from tamis.matching.ranks.selectivity import sort_by_selectivity

@@ -10,6 +10,7 @@ from typing import Final
 
 import numpy as np
 
+from tamis.compiled import kernel
 from tamis.matching.algorithms.children import (
     adjust,
     anchor,
@@ -52,7 +53,6 @@ from tamis.matching.algorithms.nodes import (
     new_predicate,
     read_code,
 )
-from tamis.matching.ranks.compiled import kernel
 from tamis.matching.ranks.forms import ALL, ANY, LEAF, SAME
 from tamis.matching.ranks.lists import Ints, Longs
 from tamis.matching.ranks.selectivity import Floats

@@ -7,8 +7,8 @@ from typing import Final
 
 import numpy as np
 
+from tamis.compiled import kernel
 from tamis.matching.algorithms.occurrences import Tree, tree_of
-from tamis.matching.ranks.compiled import kernel
 from tamis.matching.ranks.forms import ALL, LEAF
 from tamis.matching.ranks.kernels import TESTS
 from tamis.matching.ranks.lists import Ints, Longs

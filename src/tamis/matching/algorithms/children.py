@@ -14,6 +14,7 @@ from typing import Final
 
 import numpy as np
 
+from tamis.compiled import kernel
 from tamis.matching.algorithms.nodes import (
     ALL_STALE,
     AMONG_QUIET,
@@ -51,7 +52,6 @@ from tamis.matching.algorithms.nodes import (
     Nodes,
     is_awake,
 )
-from tamis.matching.ranks.compiled import kernel
 from tamis.matching.ranks.forms import ALL, ANY, LEAF
 from tamis.matching.ranks.lists import Ints
 from tamis.matching.ranks.selectivity import Floats

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from tamis.matching.ranks.compiled import kernel
+from tamis.compiled import kernel
 from tamis.matching.ranks.lists import Ints, Longs
 
 #: What stands where no key is.

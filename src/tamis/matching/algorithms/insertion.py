@@ -6,6 +6,7 @@ so that nobody ever has more children than operands.
 
 import numpy as np
 
+from tamis.compiled import kernel
 from tamis.matching.algorithms.children import (
     adjust,
     anchor,
@@ -48,7 +49,6 @@ from tamis.matching.algorithms.nodes import (
     new_predicate,
     read_code,
 )
-from tamis.matching.ranks.compiled import kernel
 from tamis.matching.ranks.forms import ANY, LEAF, SAME
 from tamis.matching.ranks.lists import Ints, Longs
 from tamis.matching.ranks.selectivity import Floats

@@ -2,9 +2,9 @@
 
 import numpy as np
 
+from tamis.compiled import kernel
 from tamis.matching.algorithms.occurrences import Asked, Gathering, LabelEngine, Tree, ask, gather, in_order
 from tamis.matching.engine import Capabilities, register
-from tamis.matching.ranks.compiled import kernel
 from tamis.matching.ranks.encoding import Encoded
 from tamis.matching.ranks.forms import ALL
 from tamis.matching.ranks.kernels import CANDIDATES, TESTS

@@ -6,9 +6,9 @@ from typing import Final
 
 import numpy as np
 
+from tamis.compiled import kernel
 from tamis.matching.algorithms.boxtree import Trees, plant
 from tamis.matching.engine import Capabilities, Rows, register
-from tamis.matching.ranks.compiled import kernel
 from tamis.matching.ranks.conjunctive import LimitedEngine
 from tamis.matching.ranks.encoding import Encoded
 from tamis.matching.ranks.kernels import CANDIDATES, TESTS, Predicates, enter, leave, meets_all

@@ -5,8 +5,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from tamis.compiled import kernel
 from tamis.matching.engine import Capabilities, Rows, register
-from tamis.matching.ranks.compiled import kernel
 from tamis.matching.ranks.conjunctive import ConjunctiveEngine
 from tamis.matching.ranks.encoding import Encoded
 from tamis.matching.ranks.kernels import CANDIDATES, TESTS, Predicates, enter, leave, meets_all

@@ -20,7 +20,7 @@ from typing import Final, NamedTuple, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from tamis.matching.ranks.compiled import kernel
+from tamis.compiled import kernel
 from tamis.matching.ranks.forms import ALL, LEAF, SAME
 from tamis.matching.ranks.lists import Bytes, Ints, Longs
 from tamis.matching.ranks.selectivity import Floats

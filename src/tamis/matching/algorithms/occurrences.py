@@ -10,8 +10,8 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from tamis.compiled import kernel
 from tamis.matching.ranks.arbitrary import ArbitraryEngine
-from tamis.matching.ranks.compiled import kernel
 from tamis.matching.ranks.encoding import Encoded
 from tamis.matching.ranks.forms import ALL, LEAF, SAME, expanded
 from tamis.matching.ranks.kernels import TESTS, Predicates, enter, leave, meets

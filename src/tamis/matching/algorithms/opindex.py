@@ -10,6 +10,7 @@ from typing import Literal, TypeAlias, get_args
 
 import numpy as np
 
+from tamis.compiled import kernel
 from tamis.matching.algorithms.oplists import (
     ABOVE,
     ATTRIBUTE,
@@ -26,7 +27,6 @@ from tamis.matching.algorithms.oplists import (
     sorted_groups,
 )
 from tamis.matching.engine import Capabilities, Rows, register
-from tamis.matching.ranks.compiled import kernel
 from tamis.matching.ranks.conjunctive import ConjunctiveEngine
 from tamis.matching.ranks.encoding import Encoded
 from tamis.matching.ranks.kernels import CANDIDATES, TESTS, Predicates, enter, leave, meets, meets_all

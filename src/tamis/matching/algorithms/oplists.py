@@ -18,7 +18,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from tamis.matching.ranks.compiled import kernel
+from tamis.compiled import kernel
 from tamis.matching.ranks.kernels import Predicates
 from tamis.matching.ranks.line import Shape
 from tamis.matching.ranks.lists import Bytes, Ints, Longs, View

@@ -9,8 +9,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from tamis.compiled import kernel
 from tamis.matching.algorithms.hashtable import EMPTY, HashTable, Table, erase, pair, put, slot_of
-from tamis.matching.ranks.compiled import kernel
 from tamis.matching.ranks.layout import Layout, expand
 from tamis.matching.ranks.line import Merge, Split
 from tamis.matching.ranks.lists import Ints, Lists, Longs, View, grown

@@ -12,6 +12,7 @@ from typing import Final, NamedTuple
 
 import numpy as np
 
+from tamis.compiled import kernel
 from tamis.matching.algorithms.nodes import (
     COUNT,
     DIMENSION,
@@ -33,7 +34,6 @@ from tamis.matching.algorithms.nodes import (
     is_awake,
 )
 from tamis.matching.algorithms.nodestore import NodeStore, chain_of
-from tamis.matching.ranks.compiled import kernel
 from tamis.matching.ranks.forms import ALL, LEAF
 from tamis.matching.ranks.lists import Ints, View
 from tamis.matching.ranks.space import Space

@@ -2,8 +2,8 @@
 
 import numpy as np
 
+from tamis.compiled import kernel
 from tamis.matching.engine import Capabilities, register
-from tamis.matching.ranks.compiled import kernel
 from tamis.matching.ranks.conjunctive import ConjunctiveEngine
 from tamis.matching.ranks.encoding import Encoded
 from tamis.matching.ranks.kernels import CANDIDATES, TESTS, Predicates, enter, leave, meets

@@ -1,9 +1,9 @@
 """PSTBloom (specs/002 §5, thesis ch. 7): one access predicate, signatures for the others, then the exact test."""
 
+from tamis.compiled import kernel
 from tamis.matching.algorithms.access import Access, AccessLists, find_listed
 from tamis.matching.algorithms.signatures import Kind
 from tamis.matching.engine import Capabilities, register
-from tamis.matching.ranks.compiled import kernel
 from tamis.matching.ranks.conjunctive import ConjunctiveEngine
 from tamis.matching.ranks.encoding import Encoded
 from tamis.matching.ranks.kernels import enter, leave

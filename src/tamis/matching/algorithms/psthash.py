@@ -2,13 +2,13 @@
 
 import numpy as np
 
+from tamis.compiled import kernel
 from tamis.matching.algorithms.access import Access, AccessLists, find_listed
 from tamis.matching.algorithms.hashtable import EMPTY, Table, pair, slot_of
 from tamis.matching.algorithms.pairs import NONE, Chains, Pairs
 from tamis.matching.algorithms.pstbloom import BULK, K, M
 from tamis.matching.algorithms.signatures import Kind
 from tamis.matching.engine import Capabilities, register
-from tamis.matching.ranks.compiled import kernel
 from tamis.matching.ranks.conjunctive import ConjunctiveEngine
 from tamis.matching.ranks.encoding import Encoded
 from tamis.matching.ranks.kernels import CANDIDATES, Predicates, enter, leave

@@ -10,7 +10,7 @@ from typing import Literal, NamedTuple, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from tamis.matching.ranks.compiled import kernel
+from tamis.compiled import kernel
 from tamis.matching.ranks.layout import Layout
 from tamis.matching.ranks.lists import Ints, Lists, View
 from tamis.matching.ranks.verification import Tests

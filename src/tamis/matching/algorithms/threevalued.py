@@ -8,6 +8,7 @@ from typing import Final, NamedTuple
 
 import numpy as np
 
+from tamis.compiled import kernel
 from tamis.language import And, Constant, Expression, IsNull, Not, Predicate, Xnor, Xor
 from tamis.matching.algorithms.atree import LAST_TICK, ATree
 from tamis.matching.algorithms.nodes import (
@@ -29,7 +30,6 @@ from tamis.matching.algorithms.nodes import (
     XOR,
     Matrix,
 )
-from tamis.matching.ranks.compiled import kernel
 from tamis.matching.ranks.encoding import Encoded
 from tamis.matching.ranks.forms import ALL, ANY, FALSE, LEAF, TRUE, Forms
 from tamis.matching.ranks.kernels import CANDIDATES, TESTS, Predicates, enter, leave

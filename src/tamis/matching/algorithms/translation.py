@@ -5,13 +5,13 @@ from typing import Any
 
 import numpy as np
 
+from tamis.compiled import kernel
 from tamis.language import Expression
 from tamis.language.normal import Clause, TooManyClausesError, clauses
 from tamis.matching.algorithms.occurrences import extend, holds
 from tamis.matching.algorithms.opindex import OpIndex
 from tamis.matching.engine import Capabilities, Rows, register
 from tamis.matching.footprint import footprint
-from tamis.matching.ranks.compiled import kernel
 from tamis.matching.ranks.encoding import Encoded
 from tamis.matching.ranks.forms import Forms, leaves_of
 from tamis.matching.ranks.kernels import CANDIDATES, Predicates, enter, leave

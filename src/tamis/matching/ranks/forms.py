@@ -19,9 +19,9 @@ from typing import Final, TypeAlias
 
 import numpy as np
 
+from tamis.compiled import kernel
 from tamis.language import And, Constant, Expression, Not, Or, Predicate, Xnor, Xor
 from tamis.language.valueset import true_for
-from tamis.matching.ranks.compiled import kernel
 from tamis.matching.ranks.lists import Longs
 from tamis.matching.ranks.space import Wanted, conditions
 

@@ -2,7 +2,7 @@
 
 from typing import NamedTuple
 
-from tamis.matching.ranks.compiled import kernel
+from tamis.compiled import kernel
 from tamis.matching.ranks.encoding import Encoded
 from tamis.matching.ranks.lists import Ints, Longs, View
 

@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from tamis.matching.ranks.compiled import kernel
+from tamis.compiled import kernel
 from tamis.matching.ranks.lists import Ints, View
 from tamis.matching.ranks.space import Space
 

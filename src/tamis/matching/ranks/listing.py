@@ -17,7 +17,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from tamis.matching.ranks.compiled import kernel
+from tamis.compiled import kernel
 from tamis.matching.ranks.encoding import Encoded
 from tamis.matching.ranks.kernels import Predicates, meets
 from tamis.matching.ranks.layout import Layout, expand, layout

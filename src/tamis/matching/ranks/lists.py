@@ -11,7 +11,7 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from tamis.matching.ranks.compiled import kernel
+from tamis.compiled import kernel
 
 Bytes: TypeAlias = npt.NDArray[np.int8]
 Ints: TypeAlias = npt.NDArray[np.int32]

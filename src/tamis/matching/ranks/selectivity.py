@@ -12,7 +12,7 @@ from typing import TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from tamis.matching.ranks.compiled import kernel
+from tamis.compiled import kernel
 from tamis.matching.ranks.layout import Layout, layout
 from tamis.matching.ranks.lists import Bytes, Ints, Longs, View
 from tamis.matching.ranks.space import Space

@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from tamis.matching.ranks.compiled import kernel
+from tamis.compiled import kernel
 from tamis.matching.ranks.encoding import Encoded
 from tamis.matching.ranks.kernels import TESTS, Predicates, meets
 from tamis.matching.ranks.layout import Layout

@@ -7,9 +7,9 @@ from typing import Final, NamedTuple
 
 import numpy as np
 
-from tamis.matching.ranks.compiled import kernel
+from tamis.compiled import kernel
 from tamis.matching.ranks.lists import Ints, Longs
-from tamis.matching.segments.cuts import Words
+from tamis.matching.segments.cuts import Octets, Words
 from tamis.matching.segments.evaluation import MOST_NUMBERS, evaluate
 from tamis.matching.segments.masks import (
     EVENTS,
@@ -22,12 +22,12 @@ from tamis.matching.segments.masks import (
     write_masks,
 )
 from tamis.matching.segments.rows import LOOSE, POINTS, RANGES, Rows
-from tamis.matching.segments.singly import LOOKED_AT, TOUCHED, Shorts, look
+from tamis.matching.segments.singly import LOOKED_AT, TOUCHED, Shorts, is_marked, look, mark, unmark
 
 #: Up to so many events that share a leaf are matched one by one.
 FEW: Final = 4
 #: Events that look at so many rows each, or less, are matched one by one.
-_LIGHT: Final = 64
+_LIGHT: Final = 512
 #: Numbers that describe rows to be evaluated.
 RUN: Final = 4
 #: All answers are wanted.
@@ -127,6 +127,7 @@ def _match_block(
             rows.dimension,
             rows.base,
             rows.point,
+            rows.spot,
             rows.guard,
             rows.term_start,
             rows.terms,
@@ -134,6 +135,7 @@ def _match_block(
             rows.code,
             block.hits,
             block.ranks,
+            block.present,
             block.ends,
             block.places,
             block.answers,
@@ -260,6 +262,7 @@ def _match_few(
     dimension: Ints,
     base: Ints,
     point: Ints,
+    spot: Ints,
     guard: Ints,
     term_start: Ints,
     terms: Ints,
@@ -267,6 +270,7 @@ def _match_few(
     code: Ints,
     hits: Shorts,
     ranks: Ints,
+    present: Octets,
     ends: Ints,
     places: Ints,
     answers: Longs,
@@ -285,17 +289,20 @@ def _match_few(
         for place in range(offsets[event], offsets[event + 1]):
             leaf = leaves[place]
             ranks[dimension[leaf]] = leaf
+            mark(leaf, present)
             places[2 * found], places[2 * found + 1] = point[leaf], point[leaf + 1]
             found += hits[leaf] <= few and point[leaf] < point[leaf + 1]
         # To touch all that will be read lets the machine fetch it at once, not one after the other.
         for each in range(found):
-            work[TOUCHED] += guard[3 * places[2 * each]]
+            work[TOUCHED] += spot[places[2 * each]]
         answered = had
         for each in range(found):
             if answered >= limit:
                 break
             work[LOOKED_AT] += places[2 * each + 1] - places[2 * each]
             for row in range(places[2 * each], places[2 * each + 1]):
+                if not is_marked(spot[row], present):
+                    continue
                 at = np.uint32(3 * row)
                 leaf = ranks[np.uint32(guard[at])]
                 if leaf < guard[at + 1] or leaf >= guard[at + 2]:
@@ -307,6 +314,7 @@ def _match_few(
         for place in range(offsets[event], offsets[event + 1]):
             on = dimension[leaves[place]]
             ranks[on] = base[on]
+            unmark(leaves[place], present)
         if used == room:
             return event, before
         answers[event - first] = answered

@@ -8,12 +8,12 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from tamis.compiled import kernel
 from tamis.language import Expression, IsNull, parse
 from tamis.language.errors import ExpressionError
 from tamis.language.limits import MAX_INTEGER
 from tamis.language.values import Kind
 from tamis.matching.errors import SubscriptionError
-from tamis.matching.ranks.compiled import kernel
 from tamis.matching.ranks.lists import Bytes, Ints, Longs
 from tamis.matching.segments.cuts import (
     NO_INTEGER,

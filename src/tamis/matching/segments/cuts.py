@@ -20,10 +20,10 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from tamis.compiled import kernel
 from tamis.language.columns import threshold
 from tamis.language.limits import MAX_INTEGER
 from tamis.language.values import Kind
-from tamis.matching.ranks.compiled import kernel
 from tamis.matching.ranks.line import Key
 from tamis.matching.ranks.lists import Bytes, Ints, Longs
 

@@ -17,10 +17,10 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
+from tamis.compiled import kernel
 from tamis.language import Expression
 from tamis.matching.algorithms.occurrences import written_out
 from tamis.matching.ranks import forms
-from tamis.matching.ranks.compiled import kernel
 from tamis.matching.ranks.forms import Forms
 from tamis.matching.ranks.lists import Ints, Longs
 from tamis.matching.ranks.space import Dimension, Wanted

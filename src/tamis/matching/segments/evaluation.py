@@ -4,7 +4,7 @@ from typing import Final
 
 import numpy as np
 
-from tamis.matching.ranks.compiled import inlined, kernel
+from tamis.compiled import inlined, kernel
 from tamis.matching.ranks.lists import Ints
 from tamis.matching.segments.bits import lowest, ones, without_lowest
 from tamis.matching.segments.cuts import Words

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from tamis.matching.ranks.compiled import brief, kernel
+from tamis.compiled import brief, kernel
 from tamis.matching.ranks.lists import Longs
 
 Text = npt.NDArray[np.uint8]

@@ -12,10 +12,10 @@ from typing import Final, NamedTuple
 
 import numpy as np
 
-from tamis.matching.ranks.compiled import kernel
+from tamis.compiled import kernel
 from tamis.matching.ranks.lists import Ints, Longs
 from tamis.matching.segments.bits import lowest, without_lowest
-from tamis.matching.segments.cuts import Words
+from tamis.matching.segments.cuts import Octets, Words
 from tamis.matching.segments.rows import Rows
 from tamis.matching.segments.singly import Shorts
 
@@ -35,8 +35,8 @@ class Block(NamedTuple):
     """What a thread needs for a block.
 
     Between blocks `mask_of` is `NOBODY` at null and `EVERYBODY` elsewhere; `hits` (by leaf: events of the block on it),
-    `marks` (by 64 leaves) and `counts` (by dimension) are zero, and `ranks` is as `base`. `work` counts how many rows
-    were looked at, by one event or at once by all of a block.
+    `marks` (by 64 leaves) and `counts` (by dimension) are zero, `ranks` is as `base`, and in `present` only the number
+    of all leaves is marked. `work` counts how many rows were looked at, by one event or at once by all of a block.
     """
 
     mask_of: Shorts
@@ -45,6 +45,7 @@ class Block(NamedTuple):
     marks: Words
     counts: Ints
     ranks: Ints
+    present: Octets
     masks: Words
     frames: Words
     ends: Ints

@@ -10,11 +10,11 @@ from typing import Any, Final
 import numpy as np
 import pyarrow as pa
 
+from tamis.compiled import kernel
 from tamis.language.columns import Column
 from tamis.language.tree import ArrayContains
 from tamis.language.values import ORDERED_KINDS, Kind, typed
 from tamis.matching.footprint import footprint
-from tamis.matching.ranks.compiled import kernel
 from tamis.matching.ranks.lists import Ints, Longs
 from tamis.matching.segments.answers import longer
 from tamis.matching.segments.automaton import locate, trie

@@ -17,8 +17,8 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from tamis.compiled import kernel
 from tamis.language.tree import Like
-from tamis.matching.ranks.compiled import kernel
 from tamis.matching.ranks.lists import Ints, Longs
 from tamis.matching.segments.answers import longer
 from tamis.matching.segments.automaton import Octets, Trie, automaton, child, step, trie

@@ -16,7 +16,7 @@ from typing import Final, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from tamis.matching.ranks.compiled import kernel
+from tamis.compiled import kernel
 from tamis.matching.ranks.lists import Bytes, Ints, Longs
 from tamis.matching.segments.cuts import Cuts, Doubles
 from tamis.matching.segments.draft import ALL, ANY
@@ -45,13 +45,15 @@ class Rows(NamedTuple):
     `spread[spread_start[leaf] : spread_start[leaf + 1]]` the spread ones. By dimension: `base`, the leaf of null,
     `ranged`, where its rows begin, and `masked`, whether anything but an anchor is on it. `ends` is by class of rows.
     Row n has the terms `terms[term_start[n] : term_start[n + 1]]`, and code likewise. For rows anchored at one leaf,
-    `guard` repeats the second term by row, or something that is always met: most rows are rejected by that alone.
+    `spot` names another leaf on which an event must lie, or if there is none the number of all leaves, and `guard`
+    repeats the second term, or something that is always met: most rows are rejected by these alone.
     """
 
     dimension: Ints
     base: Ints
     masked: Bytes
     point: Ints
+    spot: Ints
     guard: Ints
     spread_start: Ints
     spread: Ints
@@ -74,7 +76,7 @@ def checked(rows: Rows, cuts: Cuts, size: int) -> Rows:
     lengths = {"dimension": leaves, "base": lines + 1, "masked": lines, "ranged": lines + 1, "ends": NEVER + 1}
     lengths |= {"point": leaves + 1, "spread_start": leaves + 1, "term_start": size + 1, "code_start": size + 1}
     if len(rows.ends) == NEVER + 1:
-        lengths["guard"] = 3 * int(rows.ends[POINTS])
+        lengths |= {"spot": int(rows.ends[POINTS]), "guard": 3 * int(rows.ends[POINTS])}
     for name, length in lengths.items():
         if len(getattr(rows, name)) != length:
             raise ValueError(f"the rows have {len(getattr(rows, name))} of {name}, not {length}")
@@ -92,6 +94,7 @@ def checked(rows: Rows, cuts: Cuts, size: int) -> Rows:
         and _rises(rows.term_start, 0, len(terms))
         and _rises(rows.code_start, 0, len(code))
         and _within(terms[:, 0], 0, lines)
+        and _within(rows.spot, 0, leaves + 1)
         and _within(rows.guard[::3], 0, max(lines, 1))
         and _within(terms[:, 1:], 0, leaves)
         and _within(code[stretches, 0], 0, lines)
@@ -234,6 +237,7 @@ def _ordered(
         base,
         masked,
         point,
+        _spots(term_start[: ends[POINTS] + 1], new_terms, base),
         _guards(term_start[: ends[POINTS] + 1], new_terms),
         spread_start,
         np.ascontiguousarray(anchored[by_leaf, 1]),
@@ -244,6 +248,18 @@ def _ordered(
         code_start,
         np.ascontiguousarray(new_code).reshape(-1),
     )
+
+
+@kernel
+def _spots(starts: Ints, terms: Ints, base: Ints) -> Ints:
+    """Return for each row a leaf besides its anchor that it asks for, or the number of all leaves."""
+    found = np.full(len(starts) - 1, base[-1], np.int32)
+    for row in range(len(found)):
+        for at in range(starts[row + 1] - 1, starts[row], -1):
+            # Null is no leaf on which an event lies.
+            if terms[at, 2] - terms[at, 1] == 1 and terms[at, 1] > base[terms[at, 0]]:
+                found[row] = terms[at, 1]
+    return found
 
 
 @kernel

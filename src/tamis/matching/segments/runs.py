@@ -3,7 +3,7 @@
 import numpy as np
 import numpy.typing as npt
 
-from tamis.matching.ranks.compiled import kernel
+from tamis.compiled import kernel
 from tamis.matching.ranks.lists import Ints, Longs
 
 

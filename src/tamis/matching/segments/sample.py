@@ -10,14 +10,15 @@ from typing import Any, Final
 import numpy as np
 import pyarrow as pa
 
-from tamis.matching.ranks.lists import Longs
+from tamis.matching.ranks.lists import Ints, Longs
 from tamis.matching.segments.lines import Lines
+from tamis.matching.segments.runs import counts
 
 #: So many events, or handfuls of rows, are kept; newer ones replace older ones.
 _KEPT: Final = 256
 #: Rows of a handful.
 _ROWS: Final = 64
-#: One in so many is kept when there are enough.
+#: One in so many is kept, of single events when there are enough.
 _ONE_IN: Final = 16
 #: Fewer events say nothing.
 _ENOUGH: Final = 64
@@ -39,9 +40,9 @@ class Sample:
             self._kept.append(dict(event))
 
     def note_rows(self, batch: pa.RecordBatch) -> None:
-        """Keep some rows, and once there are enough, only once in a while."""
+        """Keep some rows, of the first batch and then once in a while: it takes time for each of the columns."""
         self.seen += batch.num_rows
-        if batch.num_rows and (len(self._kept) < _KEPT or random.random() * _ONE_IN < 1):  # noqa: S311 - any will do
+        if batch.num_rows and (not self._kept or random.random() * _ONE_IN < 1):  # noqa: S311 - any will do
             rows = random.sample(range(batch.num_rows), min(_ROWS, batch.num_rows))
             # A copy: a slice would keep all of the batch in memory. Batches of types that Arrow cannot copy row by row,
             # such as lists of views, go unnoted: a sample need not have everything.
@@ -59,14 +60,13 @@ class Sample:
 
     def hits(self, lines: Lines) -> tuple[Longs | None, int]:
         """Count how many events fell on each leaf of some lines, and of how many; none if they are too few."""
-        counts = np.zeros(len(lines.cuts.dimension), np.int64)
+        found: list[Ints] = []
         events = 0
         for each in list(self._kept):
             if isinstance(each, pa.RecordBatch):
-                _, leaves = lines.leaves_of_rows(each)
+                found.append(lines.leaves_of_rows(each)[1])
                 events += each.num_rows
             else:
-                leaves = np.array(lines.leaves_of(each), np.int32)
+                found.append(np.array(lines.leaves_of(each), np.int32))
                 events += 1
-            np.add.at(counts, leaves, 1)
-        return (counts, events) if events >= _ENOUGH else (None, 0)
+        return (counts(np.concatenate(found), len(lines.cuts.dimension)), events) if events >= _ENOUGH else (None, 0)

@@ -17,7 +17,7 @@ from tamis.matching.segments.lines import Lines
 from tamis.matching.segments.masks import Block
 from tamis.matching.segments.rows import LOOSE, RANGES, SPREAD, Rows, arrange, likelihood
 from tamis.matching.segments.runs import owners
-from tamis.matching.segments.singly import LOOKED_AT, match_event, match_event_briefly
+from tamis.matching.segments.singly import LOOKED_AT, mark, match_event, match_event_briefly
 
 #: Room for the answers of a block that threads begin with.
 _FIRST_PAIRS: Final = 1 << 16
@@ -63,6 +63,7 @@ class Segment:
             leaves,
             self.rows,
             thread.ranks,
+            thread.present,
             thread.stamps,
             thread.clock,
             thread.ends,
@@ -135,6 +136,9 @@ class _Thread:
         rows = segment.rows
         self._rows = rows
         self.ranks = rows.base[:-1].copy()
+        leaves = len(rows.dimension)
+        self.present = np.zeros(leaves // 8 + 1, np.uint8)
+        mark(leaves, self.present)
         self.stamps = np.zeros(int(rows.ends[SPREAD] - rows.ends[RANGES]), np.int32)
         self.clock = np.zeros(1, np.int32)
         self.work = np.zeros(2, np.int64)
@@ -156,6 +160,7 @@ class _Thread:
                 marks=np.zeros(leaves // 64 + 1, np.uint64),
                 counts=np.zeros(len(rows.base), np.int32),
                 ranks=self.ranks,
+                present=self.present,
                 masks=np.zeros((most + 1) * masks.WORDS, np.uint64),
                 frames=np.zeros(masks.WORDS * 2 * (len(self.ends) // 2 + 1), np.uint64),
                 ends=self.ends,

@@ -5,8 +5,9 @@ from typing import TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from tamis.matching.ranks.compiled import brief, inlined, kernel
+from tamis.compiled import brief, inlined, kernel
 from tamis.matching.ranks.lists import Ints, Longs
+from tamis.matching.segments.cuts import Octets
 from tamis.matching.segments.draft import ANY
 from tamis.matching.segments.rows import LOOSE, SPREAD, Rows
 
@@ -14,6 +15,24 @@ Shorts: TypeAlias = npt.NDArray[np.uint16]
 
 # What is counted: rows looked at; the other is a sum of no meaning, which is there for what it reads.
 LOOKED_AT, TOUCHED = range(2)
+
+
+@inlined
+def mark(leaf: int, present: Octets) -> None:
+    """Note that an event lies on a leaf. The number of all leaves is always noted."""
+    present[np.uint32(leaf) >> 3] |= np.uint8(1 << (leaf & 7))
+
+
+@inlined
+def unmark(leaf: int, present: Octets) -> None:
+    """Forget a leaf."""
+    present[np.uint32(leaf) >> 3] &= np.uint8(~(1 << (leaf & 7)) & 255)
+
+
+@inlined
+def is_marked(leaf: int, present: Octets) -> bool:
+    """Return whether an event lies on a leaf."""
+    return bool(present[np.uint32(leaf) >> 3] >> (leaf & 7) & 1)
 
 
 @kernel
@@ -69,6 +88,7 @@ def _match_event(
     leaves: Ints,
     rows: Rows,
     ranks: Ints,
+    present: Octets,
     stamps: Ints,
     clock: Ints,
     ends: Ints,
@@ -78,8 +98,8 @@ def _match_event(
 ) -> int:
     """Write the rows that an event meets into `out`, at most `limit`, and return how many they are.
 
-    `out` has room for all. `ranks` is as `base`, and left so. `stamps` (by spread row) tells by `clock` which rows were
-    looked at; in `work` is counted how many.
+    `out` has room for all. `ranks` is as `base`, and in `present` only the number of all leaves is marked; they are
+    left so. `stamps` (by spread row) tells by `clock` which rows were looked at; in `work` is counted how many.
     """
     term_start, terms, code_start, code = rows.term_start, rows.terms, rows.code_start, rows.code
     used = 0
@@ -87,12 +107,15 @@ def _match_event(
     now = clock[0]
     for leaf in leaves:
         ranks[rows.dimension[leaf]] = leaf
+        mark(leaf, present)
     first = rows.ends[SPREAD - 1]
     for leaf in leaves:
         if used >= limit:
             break
         work[LOOKED_AT] += rows.point[leaf + 1] - rows.point[leaf]
         for row in range(rows.point[leaf], rows.point[leaf + 1]):
+            if not is_marked(rows.spot[row], present):
+                continue
             guard = np.uint32(3 * row)
             held = ranks[np.uint32(rows.guard[guard])]
             if rows.guard[guard + 1] <= held < rows.guard[guard + 2]:
@@ -121,6 +144,7 @@ def _match_event(
     for leaf in leaves:
         on = rows.dimension[leaf]
         ranks[on] = rows.base[on]
+        unmark(leaf, present)
     return min(used, limit)
 
 

@@ -7,8 +7,8 @@ from typing import Final, TypeAlias
 import numpy as np
 import pyarrow as pa
 
+from tamis.compiled import kernel
 from tamis.language.tree import Like
-from tamis.matching.ranks.compiled import kernel
 from tamis.matching.ranks.lists import Ints, Longs
 from tamis.matching.segments.automaton import Octets
 
