@@ -21,6 +21,8 @@ FLOORS = [
 
 PUBLIC = {
     "BudgetWarning",
+    "Change",
+    "CoverTable",
     "Estimate",
     "Expression",
     "ExpressionError",
@@ -29,7 +31,9 @@ PUBLIC = {
     "IndexFileError",
     "Matches",
     "SubscriptionError",
+    "covers",
     "engines",
+    "intersects",
     "parse",
 }
 

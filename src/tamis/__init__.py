@@ -1,5 +1,6 @@
 """Content-based publish/subscribe: every event reaches exactly the subscribers whose condition it meets."""
 
+from tamis.covering import Change, CoverTable, covers, intersects
 from tamis.language import Expression, ExpressionError, parse
 from tamis.matching import (
     BudgetWarning,
@@ -14,6 +15,8 @@ from tamis.matching import (
 
 __all__ = [
     "BudgetWarning",
+    "Change",
+    "CoverTable",
     "Estimate",
     "Expression",
     "ExpressionError",
@@ -22,6 +25,8 @@ __all__ = [
     "IndexFileError",
     "Matches",
     "SubscriptionError",
+    "covers",
     "engines",
+    "intersects",
     "parse",
 ]

@@ -1,0 +1,121 @@
+"""Behind `CoverTable(graph="ranges")`: a condition is needless if others together ask for all it asks for."""
+
+from collections.abc import Collection, Iterable
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from tamis.covering.containment import Shape
+from tamis.covering.detectors import detector_class
+from tamis.covering.graphs import Change
+from tamis.covering.hull import HULL_CLAUSES
+from tamis.covering.keeper import Keeper, register
+from tamis.covering.ranges.active import ActiveTable
+from tamis.covering.ranges.ranks import Cut, Ranks, Stretch, stretches
+from tamis.language.normal import TooManyClausesError, form_clauses
+
+
+class _Sides(NamedTuple):
+    """One side of the box of ranks around a condition, and of one inside of it."""
+
+    low: int
+    high: int
+    inner_low: int
+    inner_high: int
+
+
+class Ranged(Keeper):
+    """Conditions as boxes of ranks in a table of active and passive ones.
+
+    A conjunction that asks for one stretch of each attribute, of whatever kinds, is such a box exactly. Of
+    any other condition two boxes are known: it asks for nothing outside of the one, so it is needless if
+    others ask for all of that; and for everything inside of the other, if there is one, so only by that it makes others
+    needless. The active table cuts the boxes themselves out of each other, not their cells on the curve: cells hold
+    more than the boxes, and what is kept back must be asked for by somebody for certain.
+    """
+
+    def __init__(self) -> None:
+        self._table = ActiveTable()
+        self._lines: dict[str, Ranks] = {}
+        #: By handle: the cuts that it uses.
+        self._cuts: dict[int, list[tuple[str, Cut]]] = {}
+        #: Those that are not exactly a box.
+        self._rough: set[int] = set()
+
+    def add(self, handle: int, shape: Shape) -> Change:
+        pieces = _pieces(shape)
+        known = shape.atoms is not None and not shape.filtered
+        self._cuts[handle] = []
+        attributes = tuple(sorted(pieces))
+        sides = [self._side(handle, each, pieces[each]) for each in attributes]
+        low, high, *inner = (np.array(ends, np.int64) for ends in zip(*sides, strict=True)) if sides else _NOWHERE
+        exact = known and all(side[:2] == side[2:] for side in sides)
+        if not exact:
+            self._rough.add(handle)
+        return self._table.add(handle, attributes, low, high, exact, (inner[0], inner[1]) if known else None)
+
+    def _side(self, handle: int, attribute: str, pieces: list[Stretch]) -> _Sides:
+        line = self._lines.setdefault(attribute, Ranks())
+        # Of several stretches the first is the one inside.
+        cuts = *pieces[0], pieces[-1][1]
+        for cut, ends in zip(cuts, (False, True, True), strict=True):
+            if not line.hold(cut, ends):
+                self._table.move(attribute, *line.spread())
+                line.hold(cut, ends)
+            self._cuts[handle].append((attribute, cut))
+        begin, stop, end = (line[cut] for cut in cuts)
+        return _Sides(begin, end - 1, begin, stop - 1)
+
+    def remove(self, handle: int) -> Change:
+        change = self._table.remove(handle)
+        for attribute, cut in self._cuts.pop(handle):
+            self._lines[attribute].release(cut)
+            if not self._lines[attribute]:
+                del self._lines[attribute]
+        self._rough.discard(handle)
+        return change
+
+    def forwarded(self) -> Collection[int]:
+        return self._table.forwarded()
+
+    def above(self, handle: int) -> Iterable[int]:
+        coverer = self._table.coverer_of(handle)
+        return () if coverer is None else (coverer,)
+
+    def stats(self) -> dict[str, Any]:
+        return {
+            "undecided": len(self._rough.intersection(self.forwarded())),
+            "cuts": sum(map(len, self._lines.values())),
+        }
+
+    def check_invariants(self) -> None:
+        self._table.check_invariants()
+        assert len(self._table) == len(self._cuts)
+        assert self._rough <= self._cuts.keys()
+        for line in self._lines.values():
+            line.check_invariants()
+            assert len(line)
+
+
+_NOWHERE = (np.empty(0, np.int64),) * 4
+
+
+def _pieces(shape: Shape) -> dict[str, list[Stretch]]:
+    """Return the stretches that each attribute lies in; those of a disjunction are drawn around all of its clauses."""
+    if shape.atoms is not None:
+        return {attribute: stretches(values) for attribute, values in shape.atoms.items()}
+    try:
+        clauses = form_clauses(shape.form, HULL_CLAUSES)
+    except TooManyClausesError:
+        return {}
+    around: dict[str, list[Stretch]] = {}
+    for attribute in set.intersection(*(set(clause) for clause in clauses)):
+        every = [stretches(clause[attribute]) for clause in clauses]
+        around[attribute] = [(min(each[0][0] for each in every), max(each[-1][1] for each in every))]
+    return around
+
+
+@register("ranges")
+def _ranged(_: int, detector: str) -> Ranged:
+    detector_class(detector)
+    return Ranged()
