@@ -67,6 +67,18 @@ def proportional_bytes(process: int | str = "self") -> int:
     raise OSError(f"/proc/{process}/smaps_rollup has no line {_PSS!r}")
 
 
+def mapped_bytes(folder: str) -> int:
+    """Return how much of this process is mapped from files in a folder, every page divided by how many share it."""
+    total, inside = 0, False
+    for line in Path("/proc/self/smaps").read_text().splitlines():
+        name, *rest = line.split(maxsplit=5)
+        if not name.endswith(":"):
+            inside = len(rest) == 5 and rest[-1].startswith(folder)
+        elif inside and name == _PSS:
+            total += int(rest[0]) * 1024
+    return total
+
+
 def available_bytes() -> int:
     """Return how much memory may still be used."""
     for line in Path("/proc/meminfo").read_text().splitlines():

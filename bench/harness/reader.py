@@ -1,7 +1,8 @@
 """A process that opens a saved index when told to: `python -m harness.reader FOLDER SMALL EVENTS`.
 
 It reads commands from standard input, a line each, and answers each with a line of JSON: `pss` with its proportional
-memory, `open` with the seconds that opening took, those of the first batch, and how many matches there were.
+memory, in all and of the index in that folder; `open` with the seconds that opening took, those of the first batch, and
+how many matches there were.
 """
 
 import json
@@ -14,7 +15,7 @@ from typing import Any
 import pyarrow as pa
 
 import tamis
-from harness.clock import proportional_bytes
+from harness.clock import mapped_bytes, proportional_bytes
 
 
 class Reader:
@@ -50,7 +51,7 @@ def main(folder: str, small: str, events: str) -> None:
     index.match_batch(table)
     for line in sys.stdin:
         if line.strip() == "pss":
-            answer: dict[str, float] = {"bytes": proportional_bytes()}
+            answer: dict[str, float] = {"bytes": proportional_bytes(), "mapped": mapped_bytes(folder)}
         else:
             start = perf_counter()
             index = tamis.Index.open(folder)

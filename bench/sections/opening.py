@@ -16,7 +16,7 @@ from harness.subject import Subject, WrongAnswerError
 
 SECTION: Final = "open"
 SECONDS: Final = at_most(1.0)
-#: What all processes together take, to what one of them takes alone.
+#: What the index takes in all processes together, to what it takes in one alone.
 SHARED: Final = at_most(1.5)
 #: Below so many bytes, what else a process does with its memory hides the index.
 LEAST_GROWN: Final = 10 * 2**20
@@ -45,23 +45,27 @@ def run(context: Context) -> Iterator[Figure]:
         context.doing("w-a: opening")
         answers = []
         for _ in range(OPENINGS):
-            grown, answer = _grown(1, (folder, small, events), expected)
+            grown, alone, answer = _grown(1, (folder, small, events), expected)
             answers.append(answer)
         middle = sorted(answers, key=lambda each: each["open"])[OPENINGS // 2]
         yield figure("open", middle["open"], "s", SECONDS)
         yield figure("first batch", middle["first"], "s")
         context.doing(f"w-a: opening in {context.sizes.processes} processes")
-        together, _ = _grown(context.sizes.processes, (folder, small, events), expected)
-        yield figure("one process", grown / _MEBIBYTE, "MiB PSS more")
-        yield figure(f"{context.sizes.processes} processes", together / _MEBIBYTE, "MiB PSS more")
-        if grown >= LEAST_GROWN:
-            yield figure("all to one", together / grown, "times", SHARED)
+        together, shared, _ = _grown(context.sizes.processes, (folder, small, events), expected)
+        for name, one, many in (("index", alone, shared), ("all memory", grown, together)):
+            yield figure(f"{name}, one process", one / _MEBIBYTE, "MiB PSS more")
+            yield figure(f"{name}, {context.sizes.processes} processes", many / _MEBIBYTE, "MiB PSS more")
+        if alone >= LEAST_GROWN:
+            yield figure("index, all to one", shared / alone, "times", SHARED)
         else:
             context.remark(f"{SECTION}: this index is too small to see in the memory of a process.")
 
 
-def _grown(processes: int, files: tuple[Path, Path, Path], expected: int) -> tuple[int, dict[str, float]]:
-    """Return by how much opening and matching made processes grow, all together, and an answer of the first."""
+def _grown(processes: int, files: tuple[Path, Path, Path], expected: int) -> tuple[int, int, dict[str, float]]:
+    """Return by how much opening and matching made processes grow, all together, and an answer of the first.
+
+    First all that they take, then what of it is the index.
+    """
     readers: list[Reader] = []
     try:
         for _ in range(processes):
@@ -70,14 +74,15 @@ def _grown(processes: int, files: tuple[Path, Path, Path], expected: int) -> tup
             readers[-1].ask("pss")
         before = [reader.ask("pss")["bytes"] for reader in readers]
         answers = [reader.ask("open") for reader in readers]
-        after = [reader.ask("pss")["bytes"] for reader in readers]
+        after = [reader.ask("pss") for reader in readers]
     finally:
         for reader in readers:
             reader.close()
     wrong = [each["matches"] for each in answers if each["matches"] != expected]
     if wrong:
         raise WrongAnswerError(f"an opened index found {wrong[0]:.0f} matches, not {expected}")
-    return sum(after) - sum(before), answers[0]
+    grown = sum(each["bytes"] for each in after) - sum(before)
+    return grown, sum(each["mapped"] for each in after), answers[0]
 
 
 def _write_events(subject: Subject, path: Path) -> None:

@@ -12,7 +12,7 @@ from harness.clock import best_seconds, on_cores
 from harness.context import Context, Measured
 from harness.figures import Figure
 from harness.subject import AUTO, Subject
-from tamis.matching.segments.blocks import NO_LIMIT, _match_block, _match_many
+from tamis.matching.segments.blocks import NO_LIMIT, _is_light, _match_block, _match_many
 from tamis.matching.segments.living import Living
 from tamis.matching.segments.masks import EVENTS, clear, spread_out, write_masks
 
@@ -72,10 +72,9 @@ def _steps(subject: Subject, index: tamis.Index) -> Iterator[tuple[str, float]]:
 
     yield "translation", best_seconds(lambda: segment.lines.leaves_of_rows(batch))
     before = 0.0
+    by_masks = [("sorting", blocks(sorting)), ("masks", blocks(masks)), ("rows for many events", blocks(many))]
     for step, work in (
-        ("sorting", blocks(sorting)),
-        ("masks", blocks(masks)),
-        ("rows for many events", blocks(many)),
+        *([] if _is_light(0, min(EVENTS, batch.num_rows), offsets, leaves, rows) else by_masks),
         ("rows for few events", blocks(all_rows)),
         ("answers in order", lambda: segment.match_leaves(offsets, leaves)),
     ):

@@ -42,8 +42,8 @@ def test_opens_an_index_in_several_processes(tmp_path: Path) -> None:
     figures = {figure["measure"]: figure for figure in run["figures"]}
     assert figures["on disk"]["value"] > 0
     assert figures["open"]["met"] is not None
-    assert {"one process", "2 processes"} <= figures.keys()
-    assert "all to one" in figures or any("too small" in remark for remark in run["remarks"])
+    assert {"index, one process", "all memory, 2 processes"} <= figures.keys()
+    assert "index, all to one" in figures or any("too small" in remark for remark in run["remarks"])
 
 
 def test_names_the_sections_that_there_are() -> None:
