@@ -177,10 +177,22 @@ def ranked(cuts: Cuts) -> tuple[Cuts, Ints]:
         places[pc.array_sort_indices(coded.dictionary).to_numpy()] = np.arange(1, len(places) + 1)
         minor[strings] = places[coded.indices.to_numpy()]
     first, group = distinct(major, minor, cuts.whole)
-    order = np.lexsort((cuts.whole[first], minor[first], major[first]))
+    order = _ordered(major[first], minor[first], cuts.whole[first])
     place: Ints = np.empty(len(order), np.int32)
     place[order] = np.arange(len(order), dtype=np.int32)
     return cuts.select(first[order]), place[group]
+
+
+def _ordered(major: Longs, minor: Longs, last: Longs) -> Longs:
+    """Return the order of triples: what `lexsort` does, but most differ in the first two, and the first are small."""
+    order = np.argsort(minor)
+    short = major.max(initial=0) <= np.iinfo(np.uint16).max
+    # Small integers are sorted by counting, which is several times as fast.
+    order = order[np.argsort(major[order].astype(np.uint16 if short else np.int64), kind="stable")]
+    ahead, behind = order[:-1], order[1:]
+    if ((major[ahead] == major[behind]) & (minor[ahead] == minor[behind])).any():
+        return np.lexsort((last, minor, major))
+    return order
 
 
 def _sortable(real: Doubles) -> Longs:
