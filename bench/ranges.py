@@ -15,7 +15,7 @@ import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from time import process_time
-from typing import Any, Final
+from typing import Final
 
 import msgspec
 import numpy as np
@@ -23,14 +23,13 @@ import numpy.typing as npt
 from rich.console import Console
 
 from harness.figures import Figure, Shown, at_least, at_most, shown, table
-from tamis.compiled import kernel
 from tamis.covering.ranges import ContentSpace, RangeTable
 from tamis.geometry import curve
+from tamis.lab.content import BITS, LAWS, Linear, content, distinct
 from tamis.lab.machine import Machine, this_machine
-from tamis.lab.workloads import Conjunctions, Mics, SparseEvents, generate
 from tamis.lab.workloads.mics import CELLS
 
-BITS: Final = CELLS.bit_length() - 1
+SEED: Final = 7
 #: Passes of which the fastest counts, ours and the peer's.
 PASSES: Final = 7
 #: How much faster than the peer it must be, and the share of boxes that may be forwarded.
@@ -71,21 +70,22 @@ def main() -> None:
 
 def speed(count: int, asked: int) -> Iterator[Figure]:
     """A table of cubes in 3 dimensions against the loop over all boxes."""
-    for law in ("zipf", "uniform"):
+    for law in LAWS:
         yield from speed_under(law, count, asked)
 
 
 def speed_under(law: str, count: int, asked: int) -> Iterator[Figure]:
     """The same under one law."""
-    lows, highs, points = drawn(law, count + asked, 3, asked)
+    lows, highs, points = content(SEED, subscriptions=count + asked, events=asked, attributes=3, law=law)
     ours = RangeTable(ContentSpace(curve("hilbert", 3, BITS)))
     start = process_time()
     ours.add_many(range(count), lows[:count], highs[:count])
     yield Figure("speed", law, count, "fill", (process_time() - start) / count * 1e6, "µs")
-    _, first = np.unique(lows[:count], axis=0, return_index=True)
     # All cubes have one size, so one covers another only if they are equal.
-    theirs = Linear(lows[np.sort(first)], highs[np.sort(first)], asked)
+    theirs = Linear(*distinct(lows[:count], highs[:count]), asked)
     new = lows[count:], highs[count:]
+    # Compiled before the clock runs.
+    theirs.insert(new[0][:1], new[1][:1])
     judge(ours, theirs, lows[:count], highs[:count], new, points)
 
     pairs, handles = list(zip(*new, strict=True)), range(count, count + asked)
@@ -156,7 +156,7 @@ def compared(
 
 def forwarded(count: int) -> Iterator[Figure]:
     """What is forwarded of squares under Zipf's law: by covering alone, and by subsumption."""
-    lows, highs, _ = drawn("zipf", count, 2, 1)
+    lows, highs, _ = content(SEED, subscriptions=count, events=1, attributes=2, law="zipf")
     ours = RangeTable(ContentSpace(curve("hilbert", 2, BITS)))
     offsets, _, _ = ours.add_many(range(count), lows, highs)
     covering = len(np.unique(lows, axis=0))
@@ -164,63 +164,6 @@ def forwarded(count: int) -> Iterator[Figure]:
     yield Figure("forwarded", "zipf", count, "covering", covering / count * 100, "%")
     yield Figure("forwarded", "zipf", count, "subsumption", subsumption / count * 100, "%", at_most(FORWARDED))
     yield Figure("forwarded", "zipf", count, "runs stored", len(ours.runs()[0]))
-
-
-def drawn(law: Any, boxes: int, dimensions: int, events: int) -> tuple[Longs, Longs, Longs]:
-    """Return the corners of boxes, and publications."""
-    workload = generate(Mics(subscriptions=boxes, events=events, attributes=dimensions, law=law), 7)
-    conditions, published = workload.conditions, workload.events
-    if not isinstance(conditions, Conjunctions) or not isinstance(published, SparseEvents):
-        raise SystemExit("the workload has another form than this program knows")
-    lows, highs, points = (
-        np.ascontiguousarray(each.reshape(-1, dimensions), np.int64)
-        for each in (conditions.predicates.low, conditions.predicates.high, published.values)
-    )
-    return lows, highs, points
-
-
-class Linear:
-    """The peer: boxes in one array, with room for some more."""
-
-    def __init__(self, lows: Longs, highs: Longs, room: int) -> None:
-        self._held = len(lows)
-        more = np.zeros((room, lows.shape[1]), np.int64)
-        self._lows, self._highs = np.concatenate((lows, more)), np.concatenate((highs, more))
-        self.insert(lows[:1], highs[:1])
-        self.covered(lows[:1], highs[:1])
-
-    def covered(self, lows: Longs, highs: Longs) -> npt.NDArray[np.bool_]:
-        """Return which boxes one of its own contains."""
-        return _linear(self._lows, self._highs, self._held, lows, highs, False)
-
-    def matched(self, points: Longs) -> npt.NDArray[np.bool_]:
-        """Return which points lie in one of its boxes."""
-        return _linear(self._lows, self._highs, self._held, points, points, False)
-
-    def insert(self, lows: Longs, highs: Longs) -> npt.NDArray[np.bool_]:
-        """Take in the boxes that none contains, one after the other; they are forgotten before the next call."""
-        return _linear(self._lows, self._highs, self._held, lows, highs, True)
-
-
-@kernel
-def _linear(
-    held_lows: Longs, held_highs: Longs, held: int, lows: Longs, highs: Longs, insert: bool
-) -> npt.NDArray[np.bool_]:
-    found = np.zeros(len(lows), np.bool_)
-    for number in range(len(lows)):
-        for box in range(held):
-            inside = True
-            for axis in range(lows.shape[1]):
-                if held_lows[box, axis] > lows[number, axis] or held_highs[box, axis] < highs[number, axis]:
-                    inside = False
-                    break
-            if inside:
-                found[number] = True
-                break
-        if insert and not found[number]:
-            held_lows[held], held_highs[held] = lows[number], highs[number]
-            held += 1
-    return found
 
 
 def judge(ours: RangeTable, theirs: Linear, lows: Longs, highs: Longs, new: tuple[Longs, Longs], points: Longs) -> None:

@@ -15,7 +15,7 @@ CONJUNCTIVE = [
     *(
         name
         for name, capabilities in tamis.engines().items()
-        if isinstance(make_engine(name), ConjunctiveEngine) and not capabilities.arbitrary
+        if isinstance(make_engine(name), ConjunctiveEngine) and not capabilities.arbitrary and capabilities.exact
     ),
 ]
 

@@ -37,5 +37,9 @@ def _distance(quotient: float) -> str:
     if quotient >= TIMES_FROM:
         return f"{quotient:.3g} times the paper"
     if quotient > 1:
-        return f"higher by {(quotient - 1) * 100:.2g} %"
-    return f"lower by {(1 - quotient) * 100:.2g} %"
+        return f"higher by {_percent(quotient - 1)}"
+    return f"lower by {_percent(1 - quotient)}"
+
+
+def _percent(share: float) -> str:
+    return f"{share * 100:.2g} %" if share < 0.095 else f"{share * 100:.0f} %"

@@ -100,3 +100,35 @@ def test_no_dimensions_and_errors() -> None:
         index.remove(3)
     assert 3 not in index
     assert len(index) == 2 * FEW - 1
+
+
+@pytest.mark.parametrize("count", [FEW // 2, 3 * FEW])
+def test_boxes_that_move_lie_to_each_other_as_before(count: int) -> None:
+    rng = np.random.default_rng(count)
+    lows = rng.integers(0, 20, (count, 2))
+    highs = lows + rng.integers(0, 5, (count, 2))
+    index = BoxIndex(2)
+    for handle in range(count):
+        index.add(handle, lows[handle], highs[handle])
+    index.remove(0)
+    before = [sorted(index.overlapping(*index.box(each)).tolist()) for each in index]
+    old = np.arange(26)
+    new = np.sort(rng.choice(10**9, len(old), replace=False))
+    index.move(1, old, new)
+    index.check_invariants()
+    for handle in index:
+        low, high = index.box(handle)
+        assert (low[0], low[1]) == (lows[handle, 0], new[lows[handle, 1]])
+        assert (high[0], high[1]) == (highs[handle, 0], new[highs[handle, 1] + 1] - 1)
+    assert [sorted(index.overlapping(*index.box(each)).tolist()) for each in index] == before
+
+
+def test_an_index_that_is_empty_again_can_be_moved() -> None:
+    index = BoxIndex(1)
+    for handle in range(FEW):
+        index.add(handle, np.array([handle]), np.array([handle]))
+    for handle in range(FEW):
+        index.remove(handle)
+    index.move(0, np.array([1]), np.array([5]))
+    index.add(1, np.array([5]), np.array([6]))
+    assert index.matching(np.array([6])).tolist() == [1]

@@ -1,7 +1,7 @@
 """Behind `CoverTable(graph="ranges")`: a condition is needless if others together ask for all it asks for."""
 
 from collections.abc import Collection, Iterable
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -15,23 +15,14 @@ from tamis.covering.ranges.ranks import Cut, Ranks, Stretch, stretches
 from tamis.language.normal import TooManyClausesError, form_clauses
 
 
-class _Sides(NamedTuple):
-    """One side of the box of ranks around a condition, and of one inside of it."""
-
-    low: int
-    high: int
-    inner_low: int
-    inner_high: int
-
-
 class Ranged(Keeper):
     """Conditions as boxes of ranks in a table of active and passive ones.
 
-    A conjunction that asks for one stretch of each attribute, of whatever kinds, is such a box exactly. Of
-    any other condition two boxes are known: it asks for nothing outside of the one, so it is needless if
-    others ask for all of that; and for everything inside of the other, if there is one, so only by that it makes others
-    needless. The active table cuts the boxes themselves out of each other, not their cells on the curve: cells hold
-    more than the boxes, and what is kept back must be asked for by somebody for certain.
+    A conjunction that asks for one stretch of values of each attribute is such a box exactly. Of any other condition
+    there is a box around it: it is needless if others ask for all of that. And if it is a conjunction without filters,
+    there is one inside of it, with the first stretch of each attribute: only by that it makes others needless. The
+    active table cuts the boxes themselves out of each other, not their cells on the curve (specs/001 F11): cells hold
+    more than boxes, and what is kept back must be asked for by somebody for certain.
     """
 
     def __init__(self) -> None:
@@ -48,23 +39,22 @@ class Ranged(Keeper):
         self._cuts[handle] = []
         attributes = tuple(sorted(pieces))
         sides = [self._side(handle, each, pieces[each]) for each in attributes]
-        low, high, *inner = (np.array(ends, np.int64) for ends in zip(*sides, strict=True)) if sides else _NOWHERE
-        exact = known and all(side[:2] == side[2:] for side in sides)
+        low, high, inner_high = np.array(sides, np.int64).reshape(-1, 3).T.copy()
+        exact = known and (high == inner_high).all()
         if not exact:
             self._rough.add(handle)
-        return self._table.add(handle, attributes, low, high, exact, (inner[0], inner[1]) if known else None)
+        return self._table.add(handle, attributes, low, high, bool(exact), (low, inner_high) if known else None)
 
-    def _side(self, handle: int, attribute: str, pieces: list[Stretch]) -> _Sides:
+    def _side(self, handle: int, attribute: str, pieces: list[Stretch]) -> tuple[int, int, int]:
+        """Return the ranks at which a side starts and ends, and at which its first stretch ends."""
         line = self._lines.setdefault(attribute, Ranks())
-        # Of several stretches the first is the one inside.
-        cuts = *pieces[0], pieces[-1][1]
-        for cut, ends in zip(cuts, (False, True, True), strict=True):
+        start, stop, end = *pieces[0], pieces[-1][1]
+        for cut, ends in ((start, False), (stop, True), (end, True)):
             if not line.hold(cut, ends):
                 self._table.move(attribute, *line.spread())
                 line.hold(cut, ends)
             self._cuts[handle].append((attribute, cut))
-        begin, stop, end = (line[cut] for cut in cuts)
-        return _Sides(begin, end - 1, begin, stop - 1)
+        return line[start], line[end] - 1, line[stop] - 1
 
     def remove(self, handle: int) -> Change:
         change = self._table.remove(handle)
@@ -95,9 +85,6 @@ class Ranged(Keeper):
         for line in self._lines.values():
             line.check_invariants()
             assert len(line)
-
-
-_NOWHERE = (np.empty(0, np.int64),) * 4
 
 
 def _pieces(shape: Shape) -> dict[str, list[Stretch]]:
