@@ -28,6 +28,7 @@ def run(context: Context) -> Iterator[Figure]:
         (batch,) = pa.Table.from_batches(subject.batches * REPEATS).combine_chunks().to_batches()
         match = partial(index.match_batch, batch)
         match()
+        index.settle()
         times: dict[int, list[float]] = {1: [], 2: []}
         used = []
         for cores in (1, 2) * context.sizes.rounds:

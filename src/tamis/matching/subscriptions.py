@@ -1,7 +1,8 @@
 """What keeps the subscriptions of an index: one protocol, for engines and for segments."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple, TypeAlias
 
@@ -126,11 +127,20 @@ def limited(offsets: Longs, positions: npt.NDArray[Any], limit: int, kept: bool)
     return offsets, positions if kept else positions[:0]
 
 
-def stacked(found: Sequence[tuple[Longs, npt.NDArray[Any]]]) -> tuple[Longs, npt.NDArray[Any]]:
-    """Return the offsets and positions of several runs of rows as those of one."""
+def stacked(
+    found: Sequence[tuple[Longs, npt.NDArray[Any]]],
+    each: Callable[[Callable[[int], None], Sequence[int]], Iterable[None]] = map,
+) -> tuple[Longs, npt.NDArray[Any]]:
+    """Return the offsets and positions of several runs of rows as those of one; `each` may copy several at a time."""
     if len(found) == 1:
         return found[0]
     starts = np.cumsum([0, *(len(positions) for _, positions in found)])
     offsets = [ends[:-1] + start for (ends, _), start in zip(found, starts, strict=False)]
-    positions = [positions for _, positions in found] or [np.empty(0, np.int32)]
-    return np.concatenate([*offsets, starts[-1:]]), np.concatenate(positions)
+    positions = np.empty(starts[-1], np.result_type(np.int32, *(positions for _, positions in found)))
+
+    def copy(run: int) -> None:
+        positions[starts[run] : starts[run + 1]] = found[run][1]
+
+    # All are copied once this has gone through.
+    deque(each(copy, range(len(found))), maxlen=0)
+    return np.concatenate([*offsets, starts[-1:]]), positions

@@ -24,7 +24,7 @@ from tamis.matching.segments.few import Few
 from tamis.matching.segments.head import Entry, Head, part_of
 from tamis.matching.segments.ids import Id, Ids
 from tamis.matching.segments.part import NEVER, Part, merged
-from tamis.matching.segments.reading import match_rows
+from tamis.matching.segments.reading import match_rows, on_threads
 from tamis.matching.segments.rows import LOOSE, POINTS, RANGES, SPREAD
 from tamis.matching.segments.sample import Sample
 from tamis.matching.segments.saved import Opened, open_saved, save_parts
@@ -251,7 +251,7 @@ class Living(Subscriptions):
             answers += match_rows(parts, alive, batch, limit, kept)
             self.sample.note_rows(batch)
         self._look_for_work()
-        return Found(*stacked(answers), lambda: Ids.concatenated([part.ids for part in parts]).arrow())
+        return Found(*stacked(answers, on_threads), lambda: Ids.concatenated([part.ids for part in parts]).arrow())
 
     # --- in the background --------------------------------------------------------------------------
 

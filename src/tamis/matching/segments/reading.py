@@ -1,11 +1,11 @@
 """Matching rows of events against several parts, by several threads."""
 
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import cache
 from itertools import pairwise
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -15,6 +15,9 @@ from tamis.matching.ranks.lists import Longs
 from tamis.matching.segments.few import Few
 from tamis.matching.segments.part import Part
 from tamis.matching.subscriptions import limited
+
+A = TypeVar("A")
+R = TypeVar("R")
 
 #: Fewer rows than this are not worth a second thread.
 ROWS_PER_THREAD: Final = 1024
@@ -36,7 +39,12 @@ def match_rows(
         return [_match(parts, alive, batch, limit, kept)]
     edges = [batch.num_rows * number // threads for number in range(threads + 1)]
     slices = [batch.slice(first, last - first) for first, last in pairwise(edges)]
-    return list(_pool().map(lambda rows: _match(parts, alive, rows, limit, kept), slices))
+    return list(on_threads(lambda rows: _match(parts, alive, rows, limit, kept), slices))
+
+
+def on_threads(function: Callable[[A], R], given: Iterable[A]) -> Iterator[R]:
+    """Do as `map` does, on all cores."""
+    return _pool().map(function, given)
 
 
 def _match(
