@@ -10,6 +10,7 @@ from support.positions import closed, positions
 from tamis.covering.ranges import ContentSpace, RangeTable
 from tamis.geometry import curve
 from tamis.geometry.leaves import Runs
+from tamis.geometry.runset import RunSet
 
 SIDE = 8
 PLANE = curve("hilbert", 2, 3)
@@ -150,3 +151,21 @@ def test_errors_change_nothing() -> None:
     assert [side.tolist() for side in table.runs()] == before
     assert len(table) == 1
     assert "t" not in table
+
+
+@settings(max_examples=60, deadline=None)
+@given(dealt=st.lists(st.tuples(boxes(), st.integers(0, 3)), min_size=1, max_size=20), theta=st.sampled_from((1, 3)))
+def test_tables_of_parts_make_the_table_of_all(dealt: list[tuple[Any, int]], theta: int) -> None:
+    """Boxes may be dealt out in any way, as partitions of a job are (specs/001 F13 and §4, 12)."""
+    space = ContentSpace(PLANE)
+    whole, joined = RangeTable(space, theta), RunSet(theta)
+    for number, (box, _) in enumerate(dealt):
+        whole.add(number, *box)
+    for part in range(4):
+        mine = [box for box, dealt_to in dealt if dealt_to == part]
+        offsets, starts, ends = space.runs_of_many(*(np.array([box[side] for box in mine]) for side in (0, 1)))
+        partial = RunSet()
+        partial.insert_many(offsets, starts, ends)
+        joined.insert(*partial.runs())
+    assert cells_of(whole.runs()) == cells_of(joined.runs())
+    assert len(whole.runs()[0]) == len(joined)
