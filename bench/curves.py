@@ -10,24 +10,20 @@ alone.
 """
 
 import argparse
-import datetime as dt
-import sys
 from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
 from time import perf_counter
 from typing import Any, Final
 
-import msgspec
 import numpy as np
 import numpy.typing as npt
-from rich.console import Console
 
 from harness.clock import best_seconds, on_cores
-from harness.figures import Figure, Shown, at_most, shown, table
+from harness.figures import Figure, at_most
+from harness.report import tell
 from tamis.geometry import Curve, convert, curve
 from tamis.geometry.budget import USUAL_MAX_RUNS, USUAL_NODE_CAP
-from tamis.lab.machine import Machine, this_machine
 
 BITS: Final = 8
 CORES: Final = 2
@@ -42,15 +38,6 @@ RUNS_AT_ONCE: Final = 4_000_000
 _Boxes = tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]
 
 
-class Run(msgspec.Struct, frozen=True):
-    """A run as JSON."""
-
-    command: list[str]
-    date: str
-    machine: Machine
-    figures: list[Shown]
-
-
 def main() -> None:
     """Measure, print a table for each question, and say whether the bar is reached."""
     arguments = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -58,22 +45,13 @@ def main() -> None:
     arguments.add_argument("--peers", type=int, default=20_000, help="boxes for the peer")
     arguments.add_argument("--json", type=Path, metavar="FILE", help="write all figures there")
     chosen = arguments.parse_args()
-    console = Console(highlight=False, width=None if sys.stdout.isatty() else 160)
-    figures: list[Figure] = []
     with on_cores(CORES) as enough:
-        for title, found in (
-            ("bulk", bulk(chosen.boxes, chosen.peers)),
-            ("sizes", sizes(chosen.boxes)),
-            ("keys", keys(chosen.boxes)),
-        ):
-            listed = list(found)
-            console.print(table(title, listed))
-            figures += listed
-    machine, date = this_machine(), dt.datetime.now(dt.UTC).date().isoformat()
-    console.print(f"{machine}, {date}" + ("" if enough else f"; there are no {CORES} cores"), markup=False)
-    if chosen.json is not None:
-        run = Run(sys.argv, date, machine, [shown(each) for each in figures])
-        chosen.json.write_bytes(msgspec.json.format(msgspec.json.encode(run), indent=2) + b"\n")
+        sections = {
+            "bulk": bulk(chosen.boxes, chosen.peers),
+            "sizes": sizes(chosen.boxes),
+            "keys": keys(chosen.boxes),
+        }
+        tell(sections, chosen.json, "" if enough else f"; there are no {CORES} cores")
 
 
 def bulk(count: int, peers: int) -> Iterator[Figure]:

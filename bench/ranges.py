@@ -10,23 +10,19 @@ as a bitmap; a wrong one ends the run with an error.
 """
 
 import argparse
-import datetime as dt
-import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from time import process_time
 from typing import Final
 
-import msgspec
 import numpy as np
 import numpy.typing as npt
-from rich.console import Console
 
-from harness.figures import Figure, Shown, at_least, at_most, shown, table
+from harness.figures import Figure, at_least, at_most
+from harness.report import tell
 from tamis.covering.ranges import ContentSpace, RangeTable
 from tamis.geometry import curve
 from tamis.lab.content import BITS, LAWS, Linear, content, distinct
-from tamis.lab.machine import Machine, this_machine
 from tamis.lab.workloads.mics import CELLS
 
 SEED: Final = 7
@@ -39,15 +35,6 @@ FORWARDED: Final = 10
 Longs = npt.NDArray[np.int64]
 
 
-class Run(msgspec.Struct, frozen=True):
-    """A run as JSON."""
-
-    command: list[str]
-    date: str
-    machine: Machine
-    figures: list[Shown]
-
-
 def main() -> None:
     """Measure, print a table for each question, and say whether the bars are reached."""
     arguments = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -55,17 +42,8 @@ def main() -> None:
     arguments.add_argument("--asked", type=int, default=1_000, help="boxes and publications that are timed")
     arguments.add_argument("--json", type=Path, metavar="FILE", help="write all figures there")
     chosen = arguments.parse_args()
-    console = Console(highlight=False, width=None if sys.stdout.isatty() else 160)
-    figures: list[Figure] = []
-    for title, found in (("speed", speed(chosen.boxes, chosen.asked)), ("forwarded", forwarded(chosen.boxes))):
-        listed = list(found)
-        console.print(table(title, listed))
-        figures += listed
-    machine, date = this_machine(), dt.datetime.now(dt.UTC).date().isoformat()
-    console.print(f"{machine}, {date}", markup=False)
-    if chosen.json is not None:
-        run = Run(sys.argv, date, machine, [shown(each) for each in figures])
-        chosen.json.write_bytes(msgspec.json.format(msgspec.json.encode(run), indent=2) + b"\n")
+    sections = {"speed": speed(chosen.boxes, chosen.asked), "forwarded": forwarded(chosen.boxes)}
+    tell(sections, chosen.json)
 
 
 def speed(count: int, asked: int) -> Iterator[Figure]:
