@@ -291,23 +291,6 @@ class Space:
             self.hits[list(new_leaves)] = self.hits[list(old_leaves)]
         return splits
 
-    def _store(self, dimension: int, keys: Keys, leaves: bytes, uses: int) -> int:
-        takes_null = keys[0] == (int(Kind.NULL),)
-        if self._free_predicates:
-            predicate = self._free_predicates.pop()
-            self.uses[predicate], self.takes_null[predicate] = uses, takes_null
-        else:
-            predicate = len(self.uses)
-            self.uses.append(uses)
-            self.takes_null.append(takes_null)
-            self.dimension = grown(self.dimension, predicate + 1)
-            self.shape = grown(self.shape, predicate + 1)
-        self._predicates[leaves] = predicate
-        self.dimension[predicate] = dimension
-        self.shape[predicate] = shape(keys)
-        self.bounds.assign(predicate, np.frombuffer(leaves, np.int32))
-        return predicate
-
     def release(self, predicates: Iterable[int]) -> list[Merge]:
         """Give predicates back: the leaves that went away because nothing needs them any more."""
         merges: list[Merge] = []
