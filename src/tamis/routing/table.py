@@ -1,0 +1,120 @@
+"""Who wants what: conditions with their holders."""
+
+from collections.abc import Iterator, Mapping
+from typing import Any, Final
+
+from tamis.matching import Index
+from tamis.routing.conditions import parsed
+from tamis.routing.packets import Name
+
+#: Tables that are not larger are simply read through.
+SMALL: Final = 8
+
+
+class Table:
+    """Conditions, each held by some clients, neighbours or brokers: who has to get an event?
+
+    A condition that several hold is matched once. All answers come in the order in which holders came, so that a
+    run can be repeated.
+    """
+
+    def __init__(self, engine: str = "auto") -> None:
+        self._engine = engine
+        self._held: dict[Name, dict[str, None]] = {}
+        self._holders: dict[str, dict[Name, None]] = {}
+        self._number: dict[str, int] = {}
+        self._text: dict[Name, str] = {}
+        self._index: Index | None = None
+        self._next = 0
+
+    def add(self, holder: Name, condition: str) -> bool:
+        """Let somebody hold a condition; return whether that is news."""
+        held = self._held.setdefault(holder, {})
+        if condition in held:
+            return False
+        held[condition] = None
+        holders = self._holders.setdefault(condition, {})
+        if not holders:
+            self._number[condition] = self._next
+            self._text[self._next] = condition
+            if self._index is not None:
+                self._index.add(self._next, parsed(condition))
+            self._next += 1
+        holders[holder] = None
+        return True
+
+    def remove(self, holder: Name, condition: str) -> bool:
+        """Let somebody no longer hold a condition; return whether it was held."""
+        held = self._held.get(holder, {})
+        if condition not in held:
+            return False
+        del held[condition]
+        if not held:
+            del self._held[holder]
+        holders = self._holders[condition]
+        del holders[holder]
+        if not holders:
+            del self._holders[condition]
+            number = self._number.pop(condition)
+            del self._text[number]
+            if self._index is not None:
+                self._index.remove(number)
+        return True
+
+    def drop(self, holder: Name) -> list[str]:
+        """Forget a holder; return what it held."""
+        held = list(self._held.get(holder, ()))
+        for condition in held:
+            self.remove(holder, condition)
+        return held
+
+    def held_by(self, holder: Name) -> list[str]:
+        """Return what somebody holds."""
+        return list(self._held.get(holder, ()))
+
+    def holders(self, condition: str) -> list[Name]:
+        """Return who holds a condition."""
+        return list(self._holders.get(condition, ()))
+
+    def met(self, event: Mapping[str, Any]) -> list[str]:
+        """Return the conditions that an event meets."""
+        if self._index is None:
+            if len(self._holders) <= SMALL:
+                return [condition for condition in self._holders if parsed(condition).matches(event)]
+            self._index = Index(self._engine)
+            self._index.add_many(list(self._text), [parsed(text) for text in self._text.values()])
+        return [self._text[number] for number in sorted(self._index.match(event))]
+
+    def interested(self, event: Mapping[str, Any]) -> list[Name]:
+        """Return who holds a condition that an event meets, each once."""
+        found: dict[Name, None] = {}
+        for condition in self.met(event):
+            found.update(self._holders[condition])
+        return list(found)
+
+    def pairs(self) -> Iterator[tuple[Name, str]]:
+        """Go through all holders with all that they hold."""
+        for holder, held in self._held.items():
+            for condition in held:
+                yield holder, condition
+
+    def __contains__(self, condition: object) -> bool:
+        return condition in self._holders
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._holders)
+
+    def __len__(self) -> int:
+        """Return how many conditions are held, counted once for each holder."""
+        return sum(map(len, self._held.values()))
+
+    def check_invariants(self) -> None:
+        """Raise `AssertionError` if something does not fit together."""
+        assert all(self._held.values())
+        assert all(self._holders.values())
+        pairs = {(holder, condition) for condition, holders in self._holders.items() for holder in holders}
+        assert pairs == set(self.pairs())
+        assert self._number.keys() == self._holders.keys()
+        assert {number: text for text, number in self._number.items()} == self._text
+        if self._index is not None:
+            assert set(self._index) == set(self._text)

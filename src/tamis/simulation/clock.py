@@ -1,0 +1,22 @@
+"""A broker's own clock: it starts anywhere and runs a little too fast or too slow."""
+
+import msgspec
+
+
+class Clock(msgspec.Struct, frozen=True, kw_only=True):
+    """Shows `offset + (1 + drift) * t` at true time t. A drift of 1e-4 is 100 ppm (specs/004 §2)."""
+
+    offset: float = 0.0
+    drift: float = 0.0
+
+    def __post_init__(self) -> None:
+        if self.drift <= -1:
+            raise ValueError(f"a clock runs forwards: drift {self.drift} is not above -1")
+
+    def shown(self, time: float) -> float:
+        """Return what the clock shows at a true time."""
+        return self.offset + (1 + self.drift) * time
+
+    def lasts(self, shown: float) -> float:
+        """Return how long it truly takes until the clock shows so many seconds more."""
+        return shown / (1 + self.drift)

@@ -1,0 +1,72 @@
+"""One suite for every strategy: clients get what they asked for, each event once, whatever happens in between."""
+
+from typing import Any
+
+import networkx as nx
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from support.overlays import Step, Story, steps
+from tamis.routing import make_strategy
+from tamis.routing.registry import strategies
+from tamis.simulation import Overlay
+
+#: Options under which a strategy is tested besides its defaults.
+VARIANTS: dict[str, list[dict[str, Any]]] = {}
+#: Fast and slow links, so that packets on different ways overtake each other.
+LATENCIES = st.sampled_from([0.001, 0.01, 0.05])
+CASES = [(name, options) for name in strategies() for options in [{}, *VARIANTS.get(name, [])]]
+
+
+def name_of(case: tuple[str, dict[str, Any]]) -> str:
+    return "-".join([case[0], *(f"{key}={value}" for key, value in case[1].items())])
+
+
+@st.composite
+def trees(draw: st.DrawFn) -> "nx.Graph[Any]":
+    count = draw(st.integers(1, 7))
+    graph: nx.Graph[Any] = nx.Graph()
+    graph.add_node(0)
+    for broker in range(1, count):
+        graph.add_edge(broker, draw(st.integers(0, broker - 1)), latency=draw(LATENCIES))
+    return graph
+
+
+@st.composite
+def graphs(draw: st.DrawFn) -> "nx.Graph[Any]":
+    graph = draw(trees())
+    for _ in range(draw(st.integers(1, 4)) if len(graph) > 2 else 0):
+        one, other = draw(st.sampled_from(list(graph.nodes))), draw(st.sampled_from(list(graph.nodes)))
+        if one != other:
+            graph.add_edge(one, other, latency=draw(LATENCIES))
+    return graph
+
+
+def tell(net: Overlay, history: list[Step]) -> None:
+    story = Story(net)
+    for step in history:
+        story.do(step)
+    story.check()
+
+
+@pytest.mark.parametrize("case", CASES, ids=name_of)
+@settings(max_examples=60, deadline=None)
+@given(topology=trees(), history=steps())
+def test_exactly_those_who_want_it_get_it_on_trees(
+    case: tuple[str, dict[str, Any]], topology: "nx.Graph[Any]", history: list[Step]
+) -> None:
+    tell(Overlay(topology, routing=case[0], **case[1]), history)
+
+
+GENERAL = [case for case in CASES if make_strategy(*case).capabilities.general]
+
+
+@pytest.mark.skipif(not GENERAL, reason="no strategy takes general graphs")
+@pytest.mark.parametrize("case", GENERAL, ids=name_of)
+@settings(max_examples=60, deadline=None)
+@given(topology=graphs(), history=steps())
+def test_exactly_those_who_want_it_get_it_on_general_graphs(
+    case: tuple[str, dict[str, Any]], topology: "nx.Graph[Any]", history: list[Step]
+) -> None:
+    tell(Overlay(topology, routing=case[0], **case[1]), history)
