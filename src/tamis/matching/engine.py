@@ -56,6 +56,10 @@ class Engine(ABC):
     def match(self, event: Mapping[str, Any]) -> list[int]:
         """Return the positions that an event meets, each once, in any order."""
 
+    def find(self, event: Mapping[str, Any], limit: int) -> list[int]:
+        """Return positions that an event meets, not more than `limit`; some engines stop as soon as they are found."""
+        return self.match(event)[:limit]
+
     def match_batch(self, batch: pa.RecordBatch) -> Rows:
         """Return the positions that each row meets: row by row, unless the engine can do better."""
         found = [self.match(row) for row in batch.to_pylist()]

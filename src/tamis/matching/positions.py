@@ -13,6 +13,7 @@ from tamis.language.normal import TooManyClausesError, clauses
 from tamis.matching.engine import Engine, Rows, engines, make_engine
 from tamis.matching.errors import SubscriptionError
 from tamis.matching.segments import saved
+from tamis.matching.segments.blocks import NO_LIMIT
 from tamis.matching.subscriptions import Found, Id, New, Subscriptions, limited, stacked
 
 #: Subscriptions that are handed to an engine at a time.
@@ -104,8 +105,9 @@ class Positions(Subscriptions):
     # --- events -------------------------------------------------------------------------------------
 
     def match(self, event: Mapping[str, Any], limit: int) -> list[Id]:
-        positions = self._current().match(event)
-        if not self._capabilities.exact:
+        engine, exact = self._current(), self._capabilities.exact
+        positions = engine.find(event, limit) if exact and limit < NO_LIMIT else engine.match(event)
+        if not exact:
             positions = [each for each in positions if self._expression(each).matches(event)]
         return [self._id(position) for position in positions[:limit]]
 

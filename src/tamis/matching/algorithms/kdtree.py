@@ -1,6 +1,5 @@
 """Shen's K-d tree of subscriptions (specs/000 §3)."""
 
-from collections.abc import Callable
 from math import isqrt
 from typing import Final
 
@@ -8,7 +7,7 @@ import numpy as np
 
 from tamis.compiled import kernel
 from tamis.matching.algorithms.boxtree import Trees, plant
-from tamis.matching.engine import Capabilities, Rows, register
+from tamis.matching.engine import Capabilities, register
 from tamis.matching.ranks.conjunctive import LimitedEngine
 from tamis.matching.ranks.encoding import Encoded
 from tamis.matching.ranks.kernels import CANDIDATES, TESTS, Predicates, enter, leave, meets_all
@@ -79,13 +78,12 @@ class KdTree(LimitedEngine):
         self._rank_planted = grown(self._rank_planted, split.new + 1)
         self._rank_planted[split.new] = self._rank_planted[split.old]
 
-    def match_by(self, search: Callable[..., int], events: Encoded) -> Rows:
-        # Before the search, which several threads run.
+    def prepare(self) -> None:
+        super().prepare()
         inside = self._trees.positions
         if 2 * self._dead > len(inside) or self._waiting > NEWCOMERS * isqrt(len(inside)):
             self._plant(np.concatenate((inside[inside >= 0], self._newcomers[: self._waiting])))
         self._rank_planted = grown(self._rank_planted, self.space.leaves)
-        return super().match_by(search, events)
 
     def search_up_to(
         self, limit: int, first: int, last: int, events: Encoded, ends: Longs, out: Ints, work: Longs

@@ -148,6 +148,14 @@ class LimitedEngine(ConjunctiveEngine):
 
     def find(self, event: Mapping[str, Any], limit: int = ALL) -> list[int]:
         """Return positions that an event meets, at most so many, and stop as soon as they are found."""
-        _, positions = self.match_up_to(limit, encode(self.space, (event,)))
-        found: list[int] = positions[:limit].tolist()
+        events = encode(self.space, (event,))
+        if self._everywhere:
+            _, positions = self.match_up_to(limit, events)
+            return positions[:limit].tolist()  # type: ignore[no-any-return]
+        # What many rows need beside the search takes longer than a search for one.
+        self.prepare()
+        out, ends, work = self.answers(), np.zeros(1, np.int64), np.zeros(2, np.int64)
+        self.search_up_to(limit, 0, 1, events, ends, out, work)
+        self.count(work)
+        found: list[int] = out[: min(limit, int(ends[0]))].tolist()
         return found

@@ -51,6 +51,10 @@ class RankEngine(Engine):
     def merge(self, merge: Merge) -> None:
         """Take away what the dropped leaf holds: its number will be used again."""
 
+    def prepare(self) -> None:
+        """Bring what is stored in order before a search, which several threads may run."""
+        self.space.settle()
+
     @abstractmethod
     def search(self, first: int, last: int, events: Encoded, ends: Longs, out: Ints, work: Longs) -> int:
         """Match the rows from first to last by a kernel.
@@ -81,7 +85,7 @@ class RankEngine(Engine):
 
     def match_by(self, search: Callable[..., int], events: Encoded) -> Rows:
         """Return what a search finds, by as many threads as are worth it."""
-        self.space.settle()
+        self.prepare()
         threads = max(1, min(os.cpu_count() or 1, events.rows // ROWS_PER_THREAD))
         edges = [events.rows * number // threads for number in range(threads + 1)]
         if threads == 1:
@@ -90,15 +94,15 @@ class RankEngine(Engine):
             tasks = [_pool().submit(self._rows, search, edges[n], edges[n + 1], events) for n in range(threads)]
             parts = [task.result() for task in tasks]
         counts = np.concatenate([counts for counts, _, _ in parts])
-        self._candidates += sum(int(work[CANDIDATES]) for _, _, work in parts)
-        self._tests += sum(int(work[TESTS]) for _, _, work in parts)
+        for _, _, work in parts:
+            self.count(work)
         offsets = np.zeros(events.rows + 1, np.int64)
         np.cumsum(counts, out=offsets[1:])
         return offsets, np.concatenate([found for _, found, _ in parts])
 
     def _rows(self, search: Callable[..., int], first: int, last: int, events: Encoded) -> tuple[Longs, Longs, Longs]:
         """Return how many answers each row has, the answers, and the work done, in one thread."""
-        out = self.scratch("out", self.top + _SPARE_ANSWERS)
+        out = self.answers()
         ends = np.zeros(events.rows, np.int64)
         work = np.zeros(2, np.int64)
         counts, found = [], []
@@ -110,7 +114,16 @@ class RankEngine(Engine):
             row = reached
         return np.concatenate(counts or [ends[:0]]), np.concatenate(found or [ends[:0]]), work
 
+    def count(self, work: Longs) -> None:
+        """Add work that was done to the figures."""
+        self._candidates += int(work[CANDIDATES])
+        self._tests += int(work[TESTS])
+
     # --- for kernels --------------------------------------------------------------------------------
+
+    def answers(self) -> Ints:
+        """Return this thread's room for answers."""
+        return self.scratch("out", self.top + _SPARE_ANSWERS)
 
     def predicates(self) -> Predicates:
         """Return rank space as kernels see it."""
