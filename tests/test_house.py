@@ -30,11 +30,13 @@ PUBLIC = {
     "IndexChangedError",
     "IndexFileError",
     "Matches",
+    "Overlay",
     "SubscriptionError",
     "covers",
     "engines",
     "intersects",
     "parse",
+    "strategies",
 }
 
 

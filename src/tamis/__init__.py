@@ -1,5 +1,8 @@
 """Content-based publish/subscribe: every event reaches exactly the subscribers whose condition it meets."""
 
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
 from tamis.covering import Change, CoverTable, covers, intersects
 from tamis.language import Expression, ExpressionError, parse
 from tamis.matching import (
@@ -13,6 +16,13 @@ from tamis.matching import (
     engines,
 )
 
+if TYPE_CHECKING:
+    from tamis.routing.registry import strategies
+    from tamis.simulation import Overlay
+
+#: What is imported when somebody asks for it: a program that only matches need not wait for it.
+_LATER = {"Overlay": "tamis.simulation", "strategies": "tamis.routing.registry"}
+
 __all__ = [
     "BudgetWarning",
     "Change",
@@ -24,9 +34,17 @@ __all__ = [
     "IndexChangedError",
     "IndexFileError",
     "Matches",
+    "Overlay",
     "SubscriptionError",
     "covers",
     "engines",
     "intersects",
     "parse",
+    "strategies",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _LATER:
+        raise AttributeError(f"module 'tamis' has no attribute {name!r}")
+    return getattr(import_module(_LATER[name]), name)

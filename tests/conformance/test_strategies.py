@@ -1,5 +1,6 @@
 """One suite for every strategy: clients get what they asked for, each event once, whatever happens in between."""
 
+from random import Random
 from typing import Any
 
 import networkx as nx
@@ -7,13 +8,38 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from support.overlays import Step, Story, steps
+from support.overlays import KINDS, Step, Story, steps
 from tamis.routing import make_strategy
 from tamis.routing.registry import strategies
 from tamis.simulation import Overlay
 
 #: Options under which a strategy is tested besides its defaults.
-VARIANTS: dict[str, list[dict[str, Any]]] = {}
+VARIANTS: dict[str, list[dict[str, Any]]] = {
+    "advertisement": [{"trees": False}, {"trees": False, "covering": True}],
+    "bloom": [
+        {"table": "sbstree", "bits": 8},
+        {"table": "skiptree", "hashes": 3, "verify_at_edge": True},
+        {"table": "matrix", "bits": 8, "verify_at_edge": True},
+    ],
+    "covering": [{"graph": "forest"}, {"graph": "poset"}, {"graph": "ranges"}, {"detector": "counting", "k": 2}],
+    "ddbr": [{"heartbeat": 0.0}],
+    "merc": [
+        {"clusters": [[0, 1, 2], [2, 3, 4], [4, 5, 6, 0]]},
+        {"clusters": [[0, 1], [1, 2], [2, 3], [3, 0], [1, 3, 5]], "heartbeat": 0.0},
+        {"clusters": [[0, 1, 2, 3, 4, 5, 6], [1, 2, 3], [8, 9]]},
+    ],
+    "mics": [{"axes": {"x": (0, 9), "y": (0, 9)}, "bits": 4}, {"axes": {"x": (2, 6)}, "bits": 2, "max_runs": 2}],
+    "prefix": [
+        {"threshold": 0.0, "depth": 1},
+        {"threshold": 0.0, "split": "stop"},
+        {"threshold": 1.0, "interval": 0.02, "verify_at_edge": False},
+    ],
+    "reuse-never": [{"covering": True}, {"engine": "kdtree"}],
+    "reuse-always": [{"engine": "counting"}],
+    "reuse-partial": [{"keys": 1}, {"keys": 2, "engine": "kdtree"}, {"covering": True}, {"keys": 1, "covering": True}],
+}
+#: How many long stories each strategy is told.
+STORIES = 15
 #: Fast and slow links, so that packets on different ways overtake each other.
 LATENCIES = st.sampled_from([0.001, 0.01, 0.05])
 CASES = [(name, options) for name in strategies() for options in [{}, *VARIANTS.get(name, [])]]
@@ -70,3 +96,21 @@ def test_exactly_those_who_want_it_get_it_on_general_graphs(
     case: tuple[str, dict[str, Any]], topology: "nx.Graph[Any]", history: list[Step]
 ) -> None:
     tell(Overlay(topology, routing=case[0], **case[1]), history)
+
+
+@pytest.mark.parametrize("case", CASES, ids=name_of)
+def test_exactly_those_who_want_it_get_it_in_long_stories(case: tuple[str, dict[str, Any]]) -> None:
+    """Hypothesis prefers short and repetitive stories; these are long, and much is delivered in them."""
+    deliveries = 0
+    for seed in range(STORIES):
+        random = Random(seed)
+        graph: nx.Graph[Any] = nx.random_labeled_tree(random.randint(2, 8), seed=seed)
+        if make_strategy(*case).capabilities.general:
+            for _ in range(random.randint(0, 3)):
+                graph.add_edge(*random.sample(list(graph.nodes), 2))
+        for link in graph.edges:
+            graph.edges[link]["latency"] = random.choice([0.001, 0.01, 0.05])
+        net = Overlay(graph, routing=case[0], **case[1])
+        tell(net, [(random.choice(KINDS), random.randrange(1000), random.randrange(1000)) for _ in range(60)])
+        deliveries += len(net.deliveries)
+    assert deliveries > 10 * STORIES

@@ -42,7 +42,20 @@ EVENTS: tuple[dict[str, Any], ...] = (
 )
 #: What can happen; those that happen more often stand more often.
 KINDS: tuple[str, ...] = ("subscribe",) * 5 + ("publish",) * 6 + ("advertise",) * 3 + ("settle",) * 4
-KINDS += ("wait", "wait", "wait", "unsubscribe", "unsubscribe", "unadvertise", "detach", "cut", "link", "join", "leave")
+KINDS += (
+    "wait",
+    "wait",
+    "wait",
+    "unsubscribe",
+    "unsubscribe",
+    "unsubscribe",
+    "unadvertise",
+    "detach",
+    "cut",
+    "link",
+    "join",
+    "leave",
+)
 
 #: A kind of step and two numbers that choose among whatever there is at that moment.
 Step = tuple[str, int, int]
@@ -103,9 +116,22 @@ class Story:
         self.stable = {(client, text) for client, texts in self.wants.items() for text in texts}
         self.stable_offers = {(client, text) for client, texts in self.offers.items() for text in texts}
 
+    def probe(self) -> None:
+        """Let somebody at every broker publish every event in the quiet."""
+        for broker in sorted(self.graph.nodes):
+            self.net.advertise(broker, f"probe{broker}", "true")
+            self.home[f"probe{broker}"] = broker
+            self.offers[f"probe{broker}"] = {"true"}
+        self.settle()
+        for broker in sorted(self.graph.nodes):
+            for event in EVENTS:
+                self.publish(f"probe{broker}", event)
+        self.settle()
+
     def check(self) -> None:
         """Raise `AssertionError` if a client got too much or too little, or something twice."""
         self.settle()
+        self.probe()
         self.net.check_invariants()
         counts = Counter(self.net.deliveries)
         assert not [each for each, count in counts.items() if count > 1], "twice"
@@ -172,6 +198,10 @@ class Story:
         offered = any(parse(text).matches(event) for text in self.offers.get(publisher, ()))
         if self.net.strategy.capabilities.advertisements and not offered:
             return
+        self.publish(publisher, event)
+
+    def publish(self, publisher: str, event: Mapping[str, Any]) -> None:
+        """Let a client publish an event."""
         event_id = self.net.publish(self.home[publisher], event, publisher=publisher)
         may = {client for client, texts in self.wants.items() if any(parse(text).matches(event) for text in texts)}
         self.open[event_id] = publisher, event, may

@@ -5,7 +5,7 @@ from typing import Annotated, Final
 
 import typer
 
-from tamis.cli import config, lab
+from tamis.cli import config, lab, sim
 from tamis.cli.bench import bench
 from tamis.cli.demo import demo
 from tamis.cli.explain import explain
@@ -61,6 +61,7 @@ app.command(rich_help_panel=FIRST)(parse)
 app.command(rich_help_panel=FIRST)(explain)
 app.command(rich_help_panel=DAILY)(match)
 app.command(rich_help_panel=MEASURE)(bench)
+app.add_typer(sim.app, name="sim", rich_help_panel=MEASURE)
 app.add_typer(lab.app, name="lab", rich_help_panel=MEASURE)
 app.add_typer(config.app, name="config", rich_help_panel=MANAGE)
 

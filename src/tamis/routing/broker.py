@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 
 import msgspec
 
-from tamis.routing.conditions import canonical
+from tamis.routing.conditions import canonical, parsed
 from tamis.routing.messages import (
     Action,
     Advertise,
@@ -104,6 +104,11 @@ class Broker(ABC):
         """Return what the strategy promises with these options, given what it promises without any."""
         return default
 
+    @classmethod
+    def create(cls, name: Name, options: Any) -> "Broker":
+        """Return a new broker; some strategies are of several kinds, and the options say which."""
+        return cls(name, options)
+
     @abstractmethod
     def on_subscribe(self, client: Name, condition: str) -> None:
         """A local client holds a new condition; `self.clients` knows it already."""
@@ -143,6 +148,13 @@ class Broker(ABC):
         """Raise `AssertionError` if something does not fit together."""
         self.clients.check_invariants()
         self.adverts.check_invariants()
+
+    def advertised(self, client: Name, event: Event) -> str | None:
+        """Return an advertisement of a client that an event of its meets, if there is one."""
+        for condition in self.adverts.held_by(client):
+            if parsed(condition).matches(event.content):
+                return condition
+        return None
 
     # --- what a strategy answers with ------------------------------------------------------------------
 

@@ -127,4 +127,16 @@ class Record(msgspec.Struct, frozen=True, tag=True):
     value: float = 1
 
 
-Action: TypeAlias = Send | Deliver | SetTimer | Record
+class Connect(msgspec.Struct, frozen=True, tag=True):
+    """Open a link to a broker, if there is none. Both ends will be told when it stands."""
+
+    neighbour: Name
+
+
+class Disconnect(msgspec.Struct, frozen=True, tag=True):
+    """Close the link to a neighbour, if it stands. Both ends will be told."""
+
+    neighbour: Name
+
+
+Action: TypeAlias = Send | Deliver | SetTimer | Record | Connect | Disconnect

@@ -3,9 +3,11 @@
 A strategy uses some of them. Conditions travel as text in canonical spelling (`conditions.canonical`).
 """
 
-from typing import Any, ClassVar, TypeAlias
+from typing import Annotated, Any, ClassVar, TypeAlias
 
 import msgspec
+
+from tamis.routing.prefix.forwarding import ForwardingTree
 
 #: A broker or a client. Brokers and clients may bear the same name: nothing mixes them.
 Name: TypeAlias = str | int
@@ -63,8 +65,264 @@ class Adverts(Packet, frozen=True):
     add: tuple[str, ...]
 
 
+class Ranges(Packet, frozen=True):
+    """The sender covers other runs of a curve than before: pairs of first and last place; first remove, then add."""
+
+    remove: tuple[tuple[int, int], ...]
+    add: tuple[tuple[int, int], ...]
+
+
+class Tree(msgspec.Struct, frozen=True):
+    """The name of the tree along which one advertisement was spread: its root, and a number that the root gave it."""
+
+    broker: Name
+    number: int
+
+
+class TreeAdvert(Packet, frozen=True):
+    """An advertisement spreads, and the ways that it takes become its tree."""
+
+    tree: Tree
+    condition: str
+
+
+class TreeGone(Packet, frozen=True):
+    """A tree is no more: its advertisement was taken back, or a link of it has gone."""
+
+    tree: Tree
+
+
+class TreeSubscriptions(Packet, frozen=True):
+    """Subscriptions behind the sender want the events of one tree, or no longer do."""
+
+    tree: Tree
+    remove: tuple[Subscription, ...]
+    add: tuple[Subscription, ...]
+
+
+class TreeEvent(Packet, frozen=True):
+    """An event on its way down a tree."""
+
+    tree: Tree
+    event: Event
+
+
+class Marked(Packet, frozen=True):
+    """An event with the bits of all predicates that it meets, as the first broker found them, in ascending order."""
+
+    event: Event
+    places: tuple[int, ...]
+
+
+class KeyedSubscription(msgspec.Struct, frozen=True):
+    """A subscription and the number of 32 bits under which events refer to it."""
+
+    subscription: Subscription
+    key: Annotated[int, msgspec.Meta(ge=0, lt=1 << 32)]
+
+
+class KeyedSubscriptions(Packet, frozen=True):
+    """Subscriptions of clients behind the sender: some are gone, some are new and have keys."""
+
+    remove: tuple[Subscription, ...]
+    add: tuple[KeyedSubscription, ...]
+
+
+class Keyed(Packet, frozen=True):
+    """An event with keys of subscriptions behind the receiver that it meets, four bytes each, lowest first.
+
+    `complete` says that these are all. Otherwise there may be more.
+    """
+
+    event: Event
+    keys: bytes
+    complete: bool
+
+
+class Prefixed(Packet, frozen=True):
+    """An event with the part of a routing tree that it meets."""
+
+    event: Event
+    prefix: ForwardingTree
+
+
+class RoutingTreeUpdate(Packet, frozen=True):
+    """A routing tree that the optimiser published (`Snapshot.encoded`)."""
+
+    tree: bytes
+
+
+class Least(Packet, frozen=True):
+    """The least name among the sender and all brokers behind it."""
+
+    broker: Name
+
+
+class Links(msgspec.Struct, frozen=True):
+    """Which links one broker has in a cluster: a row of the topology routing table (specs/002 §3.2).
+
+    The newest row of a broker wins: the highest epoch, then the highest sequence. An epoch is one life of a broker.
+    """
+
+    broker: Name
+    epoch: int
+    sequence: int
+    #: How often this broker saw packets get lost: with a link, or because it had to drop them.
+    losses: int
+    links: tuple[Name, ...]
+
+
+class LinkState(Packet, frozen=True):
+    """Rows of a cluster's topology that the receiver may not have yet."""
+
+    cluster: Name
+    rows: tuple[Links, ...]
+
+
+class Heartbeat(Packet, frozen=True):
+    """The sender is alive."""
+
+    background: ClassVar[bool] = True
+
+
+class Routed(Packet, frozen=True):
+    """What goes to some brokers of a cluster by the shortest ways, split wherever these part (specs/002 §3.2)."""
+
+    cluster: Name
+    source: Name
+    destinations: tuple[Name, ...]
+    #: Over so many links it may still go.
+    ttl: int
+
+
+class Multicast(Routed, frozen=True):
+    """An event and the brokers that want it."""
+
+    event: Event
+
+
+class Announcement(msgspec.Struct, frozen=True):
+    """An advertisement as one broker tells it to its cluster.
+
+    `path` has the marks of the brokers that told it before, the first one first; none if the teller's own client made
+    it (specs/002 §3.4).
+    """
+
+    condition: str
+    path: tuple[int, ...]
+
+
+class Numbered(Routed, frozen=True):
+    """One of the changes that a broker tells the others of, in its epoch.
+
+    For each destination, `previous` has the number of what it was told before, so that it sees if it missed something.
+    """
+
+    epoch: int
+    number: int
+    previous: tuple[int, ...]
+
+
+class Offered(Numbered, frozen=True):
+    """The source offers other events than before; first remove, then add."""
+
+    remove: tuple[Announcement, ...]
+    add: tuple[Announcement, ...]
+
+
+class Wanted(Numbered, frozen=True):
+    """The source wants other events than before; first remove, then add."""
+
+    remove: tuple[str, ...]
+    add: tuple[str, ...]
+
+
+class Snapshot(Routed, frozen=True):
+    """All that the source offers to the destinations and wants from them."""
+
+    epoch: int
+    number: int
+    offers: tuple[Announcement, ...]
+    conditions: tuple[str, ...]
+
+
+class Check(Routed, frozen=True):
+    """Did anything get lost? For each destination: the last number sent, the last one heard, and of which epoch."""
+
+    epoch: int
+    numbers: tuple[tuple[int, int, int], ...]
+
+
+class Again(Routed, frozen=True):
+    """The source missed something and asks for a snapshot."""
+
+    epoch: int
+
+
+class Proposal(Routed, frozen=True):
+    """A link between the source and the destination would gain more than the source loses by dropping one of its own.
+
+    Links are given by their ends (specs/002 §3.3).
+    """
+
+    gain: float
+    loss: float
+    drop: tuple[Name, ...]
+
+
+class Plan(Routed, frozen=True):
+    """Two brokers ask the one that watches over connectedness: may we drop these links and make one between us?"""
+
+    pair: tuple[Name, Name]
+    drops: tuple[tuple[Name, ...], ...]
+
+
+class Verdict(Routed, frozen=True):
+    """The answer to a plan or a proposal, told to those who made it."""
+
+    pair: tuple[Name, Name]
+    accepted: bool
+
+
+class Ready(Routed, frozen=True):
+    """The source has dropped what it had to, and waits for the link to the destination."""
+
+
+class LastWord(Packet, frozen=True):
+    """Nothing more will be sent over this link: once both ends have said so, it can go and takes nothing with it."""
+
+
 #: Every packet there is; the wire and traces are read with it.
-AnyPacket: TypeAlias = Plain | Subscriptions | Filters | Adverts
+AnyPacket: TypeAlias = (
+    Plain
+    | Prefixed
+    | RoutingTreeUpdate
+    | Least
+    | LinkState
+    | Heartbeat
+    | Multicast
+    | Offered
+    | Wanted
+    | Snapshot
+    | Check
+    | Again
+    | Proposal
+    | Plan
+    | Verdict
+    | Ready
+    | LastWord
+    | Subscriptions
+    | Filters
+    | Adverts
+    | Ranges
+    | TreeAdvert
+    | TreeGone
+    | TreeSubscriptions
+    | TreeEvent
+    | Marked
+    | KeyedSubscriptions
+    | Keyed
+)
 
 
 def carried(packet: AnyPacket) -> Event | None:

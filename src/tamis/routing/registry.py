@@ -27,7 +27,7 @@ class Strategy(msgspec.Struct, frozen=True):
 
     def broker(self, name: Name) -> Broker:
         """Return a new broker that knows nobody."""
-        return self.make(name, self.options)
+        return self.make.create(name, self.options)
 
 
 def register(name: str, capabilities: Capabilities) -> Callable[[B], B]:
@@ -44,7 +44,7 @@ def register(name: str, capabilities: Capabilities) -> Callable[[B], B]:
 
 def strategies() -> dict[str, Capabilities]:
     """Return the names of all strategies with what they promise."""
-    return {name: capabilities for name, (_, capabilities) in _registry.items()}
+    return {name: _registry[name][1] for name in sorted(_registry)}
 
 
 def make_strategy(name: str, options: dict[str, Any] | None = None) -> Strategy:

@@ -1,7 +1,9 @@
 """Who wants what: conditions with their holders."""
 
-from collections.abc import Iterator, Mapping
-from typing import Any, Final
+from collections.abc import Hashable, Iterator, Mapping
+from typing import Any, Final, Generic
+
+from typing_extensions import TypeVar
 
 from tamis.matching import Index
 from tamis.routing.conditions import parsed
@@ -10,8 +12,10 @@ from tamis.routing.packets import Name
 #: Tables that are not larger are simply read through.
 SMALL: Final = 8
 
+Holder = TypeVar("Holder", bound=Hashable, default=Name)
 
-class Table:
+
+class Table(Generic[Holder]):
     """Conditions, each held by some clients, neighbours or brokers: who has to get an event?
 
     A condition that several hold is matched once. All answers come in the order in which holders came, so that a
@@ -20,14 +24,14 @@ class Table:
 
     def __init__(self, engine: str = "auto") -> None:
         self._engine = engine
-        self._held: dict[Name, dict[str, None]] = {}
-        self._holders: dict[str, dict[Name, None]] = {}
+        self._held: dict[Holder, dict[str, None]] = {}
+        self._holders: dict[str, dict[Holder, None]] = {}
         self._number: dict[str, int] = {}
         self._text: dict[Name, str] = {}
         self._index: Index | None = None
         self._next = 0
 
-    def add(self, holder: Name, condition: str) -> bool:
+    def add(self, holder: Holder, condition: str) -> bool:
         """Let somebody hold a condition; return whether that is news."""
         held = self._held.setdefault(holder, {})
         if condition in held:
@@ -43,7 +47,7 @@ class Table:
         holders[holder] = None
         return True
 
-    def remove(self, holder: Name, condition: str) -> bool:
+    def remove(self, holder: Holder, condition: str) -> bool:
         """Let somebody no longer hold a condition; return whether it was held."""
         held = self._held.get(holder, {})
         if condition not in held:
@@ -61,18 +65,18 @@ class Table:
                 self._index.remove(number)
         return True
 
-    def drop(self, holder: Name) -> list[str]:
+    def drop(self, holder: Holder) -> list[str]:
         """Forget a holder; return what it held."""
         held = list(self._held.get(holder, ()))
         for condition in held:
             self.remove(holder, condition)
         return held
 
-    def held_by(self, holder: Name) -> list[str]:
+    def held_by(self, holder: Holder) -> list[str]:
         """Return what somebody holds."""
         return list(self._held.get(holder, ()))
 
-    def holders(self, condition: str) -> list[Name]:
+    def holders(self, condition: str) -> list[Holder]:
         """Return who holds a condition."""
         return list(self._holders.get(condition, ()))
 
@@ -85,14 +89,14 @@ class Table:
             self._index.add_many(list(self._text), [parsed(text) for text in self._text.values()])
         return [self._text[number] for number in sorted(self._index.match(event))]
 
-    def interested(self, event: Mapping[str, Any]) -> list[Name]:
+    def interested(self, event: Mapping[str, Any]) -> list[Holder]:
         """Return who holds a condition that an event meets, each once."""
-        found: dict[Name, None] = {}
+        found: dict[Holder, None] = {}
         for condition in self.met(event):
             found.update(self._holders[condition])
         return list(found)
 
-    def pairs(self) -> Iterator[tuple[Name, str]]:
+    def pairs(self) -> Iterator[tuple[Holder, str]]:
         """Go through all holders with all that they hold."""
         for holder, held in self._held.items():
             for condition in held:

@@ -1,5 +1,10 @@
 """The world in virtual time: topology, links, faults, clocks, traces."""
 
+from tamis.simulation.clock import Clock
+from tamis.simulation.faults import Faults
+from tamis.simulation.link import Link
 from tamis.simulation.overlay import Overlay
+from tamis.simulation.topologies import topologies, topology
+from tamis.simulation.trace import TraceWriter
 
-__all__ = ["Overlay"]
+__all__ = ["Clock", "Faults", "Link", "Overlay", "TraceWriter", "topologies", "topology"]

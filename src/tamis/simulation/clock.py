@@ -1,6 +1,11 @@
 """A broker's own clock: it starts anywhere and runs a little too fast or too slow."""
 
+from collections.abc import Iterable
+from random import Random
+
 import msgspec
+
+from tamis.routing.packets import Name
 
 
 class Clock(msgspec.Struct, frozen=True, kw_only=True):
@@ -20,3 +25,11 @@ class Clock(msgspec.Struct, frozen=True, kw_only=True):
     def lasts(self, shown: float) -> float:
         """Return how long it truly takes until the clock shows so many seconds more."""
         return shown / (1 + self.drift)
+
+
+def random_clocks(brokers: Iterable[Name], drift: float, offset: float = 0.0, seed: int = 0) -> dict[Name, Clock]:
+    """Return a clock for each broker, wrong by at most this drift and offset, either way."""
+    random = Random(seed)  # noqa: S311 - a simulation, to be repeated
+    return {
+        broker: Clock(drift=random.uniform(-drift, drift), offset=random.uniform(-offset, offset)) for broker in brokers
+    }

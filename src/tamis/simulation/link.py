@@ -1,4 +1,4 @@
-"""A link between two brokers: how long, how wide, and how well it keeps what it is given."""
+"""What a link between two brokers is like: how long, how wide, and how well it keeps what it is given."""
 
 from random import Random
 
@@ -6,8 +6,10 @@ import msgspec
 
 from tamis.routing.packets import AnyPacket
 
+_ENCODER = msgspec.msgpack.Encoder()
 
-class Link(msgspec.Struct, frozen=True, kw_only=True):
+
+class Link(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """What a link is like, in both directions. Times are in seconds."""
 
     latency: float = 0.001
@@ -29,26 +31,36 @@ class Link(msgspec.Struct, frozen=True, kw_only=True):
             raise ValueError(f"a loss is a share between 0 and 1, not {self.loss}")
 
 
-class Direction:
-    """One direction of a link that stands: when does what is sent now arrive?"""
+class Travel:
+    """How packets travel in one direction of a link: when does what is sent now arrive?"""
 
-    __slots__ = ("_encoder", "_free", "_last", "_random", "link", "stands")
+    __slots__ = ("_free", "_last", "_latency", "_plain", "_random", "link")
 
     def __init__(self, link: Link, random: Random) -> None:
-        self.link = link
-        #: False once the link is cut: what was on its way is lost.
-        self.stands = True
         self._random = random
         self._free = 0.0
         self._last = 0.0
-        self._encoder = msgspec.msgpack.Encoder()
+        self.become(link)
+
+    def become(self, link: Link) -> None:
+        """Be another kind of link from now on; what is on its way arrives as it would have."""
+        self.link = link
+        self._latency = link.latency
+        self._plain = link.ordered and not link.jitter and not link.loss and link.bandwidth is None
 
     def arrival(self, packet: AnyPacket, now: float) -> float | None:
         """Return when a packet arrives; None if it gets lost."""
+        if self._plain:
+            time = now + self._latency
+            # A link that has become shorter does not let packets overtake either.
+            if time < self._last:
+                time = self._last
+            self._last = time
+            return time
         link = self.link
         if link.bandwidth is not None:
             # What gets lost takes its time on the link all the same.
-            self._free = max(self._free, now) + len(self._encoder.encode(packet)) / link.bandwidth
+            self._free = max(self._free, now) + len(_ENCODER.encode(packet)) / link.bandwidth
             now = self._free
         if link.loss and self._random.random() < link.loss:
             return None

@@ -1,7 +1,7 @@
 """`tamis.Overlay`: a network of brokers in virtual time."""
 
 from collections.abc import Iterable, Mapping
-from typing import Any, TypeAlias
+from typing import Any
 
 import networkx as nx
 
@@ -10,20 +10,23 @@ from tamis.routing.conditions import canonical, parsed
 from tamis.routing.messages import (
     Advertise,
     ClientLeft,
-    Message,
     Publish,
     Subscribe,
     Unadvertise,
     Unsubscribe,
 )
-from tamis.routing.packets import AnyPacket, Event, Name
+from tamis.routing.packets import Event, Name
 from tamis.routing.table import Table
+from tamis.simulation.clock import Clock
+from tamis.simulation.faults import Fault, Faults
 from tamis.simulation.link import Link
 from tamis.simulation.metrics import Metrics
+from tamis.simulation.network import Network
+from tamis.simulation.observer import Observer
+from tamis.simulation.reference import Reference
+from tamis.simulation.topologies import Topology, graph_of
+from tamis.simulation.trace import TraceWriter
 from tamis.simulation.world import Service, World
-
-#: A graph whose nodes are brokers, or how many brokers (0, 1, …) and the links between them.
-Topology: TypeAlias = "nx.Graph[Name] | tuple[int, Iterable[tuple[int, int]]]"
 
 
 class Overlay:
@@ -40,26 +43,37 @@ class Overlay:
         *,
         seed: int = 0,
         service: Service | None = None,
+        clocks: Mapping[Name, Clock] | None = None,
+        faults: Faults | None = None,
+        trace: TraceWriter | None = None,
         **options: Any,
     ) -> None:
-        """Make an overlay. `options` are the strategy's; one that it does not have is a `ValueError`."""
+        """Make an overlay. `options` are the strategy's; one that it does not have is a `ValueError`.
+
+        `service` says how long brokers are busy, `clocks` whose clocks are wrong, `faults` what will go wrong, and
+        `trace` takes down everything that happens.
+        """
         self.strategy = make_strategy(routing, options)
-        self.metrics = Metrics()
+        world = World(self.strategy.broker, seed, service)
+        self._world = world
+        self._reference = Reference()
+        #: What is counted by looking on.
+        self.metrics = Metrics(self._reference, self.stored)
         #: Who got which event, in order.
         self.deliveries: list[tuple[Name, Name]] = []
-        self._world = World(self.strategy.broker, seed, service)
-        self._world.observers += [self.metrics, self]
+        self._network = Network(world, self.strategy, clocks or {})
         self._home: dict[Name, Name] = {}
-        self._wanted = Table()
         self._advertised = Table()
-        #: The brokers and links that stand.
-        self.graph: nx.Graph[Name] = nx.Graph()
         self._events = 0
-        graph = _graph(topology)
-        for broker in graph.nodes:
-            self.join(broker)
-        for one, other, attributes in graph.edges(data=True):
-            self.connect(one, other, Link(**attributes))
+        self._trace = trace
+        if trace is not None:
+            trace.begin(self.strategy, seed)
+            world.watch(trace)
+        world.watch(self.metrics)
+        world.watch(_Deliveries(self.deliveries))
+        self._network.build(graph_of(topology))
+        if faults is not None:
+            self.plan(faults)
 
     # --- brokers and links ---------------------------------------------------------------------------
 
@@ -69,63 +83,96 @@ class Overlay:
         return self._world.now
 
     @property
+    def graph(self) -> "nx.Graph[Name]":
+        """The brokers that run and the links that stand, with what they are like: a topology again."""
+        return self._network.graph
+
+    @property
     def brokers(self) -> list[Name]:
-        """The brokers, in the order in which they joined."""
+        """The brokers that run, in the order in which they started."""
         return list(self._world.nodes)
+
+    def stored(self) -> dict[Name, int]:
+        """Return how many subscriptions each broker keeps."""
+        return {name: node.broker.stored() for name, node in self._world.nodes.items()}
 
     def join(self, broker: Name, neighbours: Iterable[Name] = ()) -> None:
         """Let a broker join, with links to others."""
-        self._world.start(broker)
-        self.graph.add_node(broker)
+        self._network.join(broker)
         for neighbour in neighbours:
             self.connect(broker, neighbour)
 
     def leave(self, broker: Name) -> None:
-        """Let a broker leave, with its clients and its links."""
-        self._world.check_broker(broker)
-        for client in [client for client, home in self._home.items() if home == broker]:
+        """Let a broker leave for good, with its clients and its links."""
+        self._network.check_runs(broker)
+        for client in self._clients_at(broker):
             self.detach(client)
-        self._world.stop(broker)
-        self.graph.remove_node(broker)
+        self._network.leave(broker)
 
     def connect(self, one: Name, other: Name, link: Link | None = None) -> None:
-        """Put a link between two brokers."""
-        if not self.strategy.capabilities.general and self._are_joined(one, other):
-            raise ValueError(
-                f"a link between {one!r} and {other!r} would close a circle, and strategy "
-                f"{self.strategy.name!r} routes on trees only"
-            )
-        self._world.link(one, other, link)
-        self.graph.add_edge(one, other)
+        """Put a link between two brokers; one that was cut comes back as it was, unless told otherwise."""
+        self._network.connect(one, other, link)
 
-    def _are_joined(self, one: Name, other: Name) -> bool:
-        """Say whether a way leads from one broker to another, other than a link or none at all."""
-        graph = self.graph
-        return (
-            one != other
-            and {one, other} <= graph.nodes
-            and not graph.has_edge(one, other)
-            and nx.has_path(graph, one, other)
-        )
+    def disconnect(self, one: Name, other: Name, silent: bool = False) -> None:
+        """Cut the link between two brokers. With `silent` they are not told: all that they send is lost."""
+        self._network.disconnect(one, other, silent)
 
-    def disconnect(self, one: Name, other: Name) -> None:
-        """Take the link between two brokers away."""
-        self._world.cut(one, other)
-        self.graph.remove_edge(one, other)
+    def change_link(self, one: Name, other: Name, link: Link) -> None:
+        """Make a link better or worse."""
+        self._network.change(one, other, link)
+
+    def partition(self, *groups: Iterable[Name], silent: bool = False) -> None:
+        """Cut all links between brokers of different groups; those that are not named are one more group."""
+        self._network.partition(groups, silent)
+
+    def reunite(self) -> None:
+        """Bring all links back that were cut."""
+        self._network.reunite()
+
+    def crash(self, broker: Name, silent: bool = False) -> None:
+        """Let a broker crash: it forgets everything. Its neighbours notice at once, or with `silent` not at all."""
+        self._network.crash(broker, silent)
+
+    def restart(self, broker: Name) -> None:
+        """Let a broker that crashed start anew: its links come back, and its clients ask again for what they want."""
+        self._network.restart(broker)
+        for client in self._clients_at(broker):
+            for condition in self._reference.wanted.held_by(client):
+                self._world.tell(broker, Subscribe(client, condition))
+            for condition in self._advertised.held_by(client):
+                self._world.tell(broker, Advertise(client, condition))
+
+    def plan(self, faults: Faults) -> None:
+        """Let faults happen, their times counted from now. A broker that there is not is a `ValueError`.
+
+        An overlay in which only faults are still to happen is quiet.
+        """
+        for fault in faults.faults:
+            for broker in fault.brokers:
+                self._network.check_known(broker)
+            self._world.at(self.now + fault.at, lambda fault=fault: self._suffer(fault), background=True)  # type: ignore[misc]
+
+    def _suffer(self, fault: Fault) -> None:
+        if self._trace is not None:
+            self._trace.fault(self.now, fault)
+        try:
+            fault.happen(self)
+        except ValueError as error:
+            raise ValueError(f"fault at {fault.at} s, {type(fault).__name__}: {error}") from None
 
     # --- clients -------------------------------------------------------------------------------------
 
     def subscribe(self, broker: Name, client: Name, condition: str) -> None:
         """Let a client at a broker subscribe."""
         self._check_home(broker, client)
-        self._wanted.add(client, canonical(condition))
+        self._reference.wanted.add(client, canonical(condition))
         self._world.tell(broker, Subscribe(client, condition))
         self._home[client] = broker
 
     def unsubscribe(self, broker: Name, client: Name, condition: str) -> None:
         """Let a client take a subscription back that it has."""
         self._check_home(broker, client)
-        if not self._wanted.remove(client, canonical(condition)):
+        if not self._reference.unsubscribe(client, canonical(condition)):
             raise ValueError(f"client {client!r} has no subscription {condition!r}")
         self._world.tell(broker, Unsubscribe(client, condition))
 
@@ -157,16 +204,24 @@ class Overlay:
                 f"advertised {dict(event)!r}"
             )
         self._events += 1
-        self._world.tell(broker, Publish(publisher, Event(self._events, dict(event))))
+        published = Event(self._events, dict(event))
+        self._reference.publish(self.now, broker, published)
+        self._world.tell(broker, Publish(publisher, published))
         return self._events
 
     def detach(self, client: Name) -> None:
         """Let a client leave, with all its subscriptions and advertisements."""
         if client not in self._home:
             raise ValueError(f"there is no client {client!r}")
-        self._world.tell(self._home.pop(client), ClientLeft(client))
-        self._wanted.drop(client)
+        home = self._home.pop(client)
+        if home in self._world.nodes:
+            self._world.tell(home, ClientLeft(client))
+        self._reference.leave(client)
         self._advertised.drop(client)
+
+    def missing(self) -> list[tuple[Name, Name]]:
+        """Return which client has to get which event and has not got it."""
+        return self._reference.missing()
 
     # --- time ----------------------------------------------------------------------------------------
 
@@ -175,40 +230,27 @@ class Overlay:
         self._world.run(until)
 
     def check_invariants(self) -> None:
-        """Raise `AssertionError` if something in a broker does not fit together."""
+        """Raise `AssertionError` if something in a broker, or in the overlay, does not fit together."""
+        self._reference.check_invariants()
+        self._network.check_invariants()
         for node in self._world.nodes.values():
             node.broker.check_invariants()
 
-    # --- what the overlay sees as an observer of its world ---------------------------------------------
-
-    def told(self, now: float, broker: Name, message: Message, hops: int) -> None:
-        """Nothing to note."""
-
-    def sent(self, now: float, broker: Name, neighbour: Name, packet: AnyPacket, lost: bool) -> None:
-        """Nothing to note."""
-
-    def delivered(self, now: float, broker: Name, client: Name, event: Event, hops: int) -> None:  # noqa: ARG002
-        """Note who got what."""
-        self.deliveries.append((client, event.id))
-
-    def recorded(self, now: float, broker: Name, metric: str, value: float) -> None:
-        """Nothing to note."""
+    def _clients_at(self, broker: Name) -> list[Name]:
+        return [client for client, home in self._home.items() if home == broker]
 
     def _check_home(self, broker: Name, client: Name) -> None:
-        self._world.check_broker(broker)
+        self._network.check_runs(broker)
         home = self._home.get(client, broker)
         if home != broker:
             raise ValueError(f"client {client!r} is at broker {home!r}, not at {broker!r}")
 
 
-def _graph(topology: Topology) -> "nx.Graph[Name]":
-    if not isinstance(topology, tuple):
-        return topology
-    count, links = topology
-    graph: nx.Graph[Name] = nx.Graph()
-    graph.add_nodes_from(range(count))
-    for one, other in links:
-        if not (0 <= one < count and 0 <= other < count):
-            raise ValueError(f"a link from {one} to {other}: the {count} brokers are 0 to {count - 1}")
-        graph.add_edge(one, other)
-    return graph
+class _Deliveries(Observer):
+    """Notes who got what."""
+
+    def __init__(self, deliveries: list[tuple[Name, Name]]) -> None:
+        self._deliveries = deliveries
+
+    def delivered(self, now: float, broker: Name, client: Name, event: Event, hops: int) -> None:  # noqa: ARG002
+        self._deliveries.append((client, event.id))

@@ -4,17 +4,18 @@ Everything that happens is an item in one queue, ordered by time and, at the sam
 chance comes from one seed. So the same calls give the same history, byte for byte.
 """
 
-from collections import deque
 from collections.abc import Callable
 from heapq import heappop, heappush
 from random import Random
-from typing import Protocol, TypeAlias
+from typing import Any, TypeAlias
 
 from tamis.routing import Broker
 from tamis.routing.messages import (
     Action,
     Arrived,
+    Connect,
     Deliver,
+    Disconnect,
     Fired,
     Message,
     NeighbourDown,
@@ -23,46 +24,16 @@ from tamis.routing.messages import (
     Send,
     SetTimer,
 )
-from tamis.routing.packets import AnyPacket, Event, Name
+from tamis.routing.packets import AnyPacket, Name
 from tamis.simulation.clock import Clock
-from tamis.simulation.link import Direction, Link
+from tamis.simulation.link import Link
+from tamis.simulation.node import Direction, Node
+from tamis.simulation.observer import Observer
 
 #: How long a broker is busy with a message, in seconds, given what came of it.
 Service: TypeAlias = Callable[[Message, list[Action]], float]
-
-
-class Observer(Protocol):
-    """Somebody who looks on. Metrics and traces are made by observers, not by brokers."""
-
-    def told(self, now: float, broker: Name, message: Message, hops: int) -> None:
-        """A broker is about to handle a message; `hops` links lie between it and what caused it."""
-
-    def sent(self, now: float, broker: Name, neighbour: Name, packet: AnyPacket, lost: bool) -> None:
-        """A broker has sent a packet, which gets lost or not."""
-
-    def delivered(self, now: float, broker: Name, client: Name, event: Event, hops: int) -> None:
-        """A broker has handed an event to a client."""
-
-    def recorded(self, now: float, broker: Name, metric: str, value: float) -> None:
-        """A broker has counted something."""
-
-
-class Node:
-    """A broker in the world: its clock, its timers, and what waits for it while it is busy."""
-
-    __slots__ = ("broker", "busy", "clock", "timers", "waiting")
-
-    def __init__(self, broker: Broker, clock: Clock) -> None:
-        self.broker = broker
-        self.clock = clock
-        #: Which setting of each timer is valid.
-        self.timers: dict[str, int] = {}
-        self.busy = False
-        self.waiting: deque[tuple[Message, int]] = deque()
-
-
-#: What happens, and whether the overlay is quiet although it is still to happen.
-_Item: TypeAlias = tuple[float, int, bool, Callable[[], None]]
+#: When, the how-manieth, whether the overlay is quiet although this is still to happen, and what happens.
+_Item: TypeAlias = tuple[float, int, bool, Callable[..., None], tuple[Any, ...]]
 
 
 class World:
@@ -72,14 +43,22 @@ class World:
         """Make an empty world. `make` makes a broker; `service` says how long brokers are busy, if they ever are."""
         self.now = 0.0
         self.nodes: dict[Name, Node] = {}
-        self.links: dict[Name, dict[Name, Direction]] = {}
-        self.observers: list[Observer] = []
         self._make = make
         self._service = service
         self._random = Random(seed)  # noqa: S311 - a simulation, to be repeated
         self._queue: list[_Item] = []
         self._count = 0
         self._busy = 0
+        # Those who look on, by what they look at: most things that happen are seen by few.
+        self._seen: dict[str, list[Callable[..., None]]] = {name: [] for name in vars(Observer) if name[0] != "_"}
+        self._told, self._sent = self._seen["told"], self._seen["sent"]
+        self._delivered, self._recorded = self._seen["delivered"], self._seen["recorded"]
+
+    def watch(self, observer: Observer) -> None:
+        """Let somebody look on from now on."""
+        for name, watchers in self._seen.items():
+            if getattr(type(observer), name) is not getattr(Observer, name):
+                watchers.append(getattr(observer, name))
 
     # --- what there is -------------------------------------------------------------------------------
 
@@ -87,131 +66,208 @@ class World:
         """Start a broker that knows nobody."""
         if name in self.nodes:
             raise ValueError(f"there is a broker {name!r} already")
-        self.nodes[name] = Node(self._make(name), clock or Clock())
-        self.links[name] = {}
+        clock = clock or Clock()
+        self.nodes[name] = Node(name, self._make(name), clock)
+        for see in self._seen["started"]:
+            see(self.now, name, clock)
 
-    def stop(self, name: Name) -> None:
-        """Stop a broker: its links go, and all that it knew."""
-        self.check_broker(name)
-        for neighbour in list(self.links[name]):
-            self.cut(name, neighbour)
-        del self.links[name]
+    def stop(self, name: Name, silent: bool = False) -> None:
+        """Stop a broker: its links go, and all that it knew.
+
+        Its neighbours are told at once, as TCP would. With `silent` nobody is told: what they send is lost, and what
+        the broker had sent arrives.
+        """
+        node = self._node(name)
+        for neighbour, direction in list(node.links.items()):
+            if not silent:
+                self.cut(name, neighbour)
+            elif direction.target.runs:
+                self._unlinked(name, neighbour)
+        node.runs = False
         del self.nodes[name]
+        for see in self._seen["stopped"]:
+            see(self.now, name)
 
     def link(self, one: Name, other: Name, link: Link | None = None) -> None:
         """Put a link between two brokers; both are told of it."""
-        self.check_broker(one)
-        self.check_broker(other)
+        first, second = self._node(one), self._node(other)
         if one == other:
             raise ValueError(f"a link is between two brokers, not from {one!r} to itself")
-        if other in self.links[one]:
-            raise ValueError(f"there is a link between {one!r} and {other!r} already")
+        for node, far in ((first, second), (second, first)):
+            old = node.links.get(far.name)
+            if old is not None and old.target is far:
+                raise ValueError(f"there is a link between {one!r} and {other!r} already")
+            if old is not None:
+                # The other end has crashed in silence. That it comes anew says so.
+                self._tell(node, NeighbourDown(far.name))
         link = link or Link()
-        self.links[one][other] = Direction(link, self._random)
-        self.links[other][one] = Direction(link, self._random)
-        self.tell(one, NeighbourUp(other))
-        self.tell(other, NeighbourUp(one))
+        first.links[other] = Direction(first, second, link, self._random)
+        second.links[one] = Direction(second, first, link, self._random)
+        self._tell(first, NeighbourUp(other))
+        self._tell(second, NeighbourUp(one))
+        for see in self._seen["linked"]:
+            see(self.now, one, other, link)
 
     def cut(self, one: Name, other: Name) -> None:
-        """Take a link away, with all that is on its way; both brokers are told of it."""
-        self.check_broker(one)
-        if other not in self.links[one]:
-            raise ValueError(f"there is no link between {one!r} and {other!r}")
-        self.links[one].pop(other).stands = False
-        self.links[other].pop(one).stands = False
-        self.tell(one, NeighbourDown(other))
-        self.tell(other, NeighbourDown(one))
+        """Take a link away, with all that is on its way; both brokers are told of it.
+
+        So is one end alone, if the other has crashed in silence.
+        """
+        directions = self._directions(one, other)
+        for direction in directions:
+            direction.stands = False
+            del direction.source.links[direction.target.name]
+            self._tell(direction.source, NeighbourDown(direction.target.name))
+        if directions[0].target.runs:
+            self._unlinked(one, other)
+
+    def is_linked(self, one: Name, other: Name) -> bool:
+        """Say whether a broker that runs has a link to another, even if that has crashed in silence."""
+        return any(near in self.nodes and far in self.nodes[near].links for near, far in ((one, other), (other, one)))
+
+    def _unlinked(self, one: Name, other: Name) -> None:
+        for see in self._seen["unlinked"]:
+            see(self.now, one, other)
+
+    def darken(self, one: Name, other: Name, dark: bool = True) -> None:
+        """Let a link lose everything, what is on its way included, and nobody be told; or let it work again."""
+        for direction in self._directions(one, other):
+            direction.dark = dark
+
+    def change(self, one: Name, other: Name, link: Link) -> None:
+        """Let a link become another; nobody is told, and what is on its way arrives as it would have."""
+        for direction in self._directions(one, other):
+            direction.become(link)
 
     def check_broker(self, name: Name) -> None:
         """Raise `ValueError` if there is no such broker."""
-        if name not in self.nodes:
+        self._node(name)
+
+    def _node(self, name: Name) -> Node:
+        node = self.nodes.get(name)
+        if node is None:
             raise ValueError(f"there is no broker {name!r}")
+        return node
+
+    def _directions(self, one: Name, other: Name) -> list[Direction]:
+        if not self.is_linked(one, other):
+            raise ValueError(f"there is no link between {one!r} and {other!r}")
+        ends = (one, other), (other, one)
+        return [self.nodes[near].links[far] for near, far in ends if near in self.nodes]
 
     # --- what happens --------------------------------------------------------------------------------
 
     def tell(self, broker: Name, message: Message) -> None:
         """Let a broker handle a message now, that is, when it has handled what it was told before."""
-        self.at(self.now, lambda: self._take(broker, message, 0))
+        self._tell(self._node(broker), message)
+
+    def _tell(self, node: Node, message: Message) -> None:
+        self._put(self.now, False, self._take, (node, message, 0))
 
     def at(self, time: float, happens: Callable[[], None], background: bool = False) -> None:
         """Let something happen at a time."""
         if time < self.now:
             raise ValueError(f"it is {self.now} already, too late for {time}")
+        self._put(time, background, happens, ())
+
+    def _put(self, time: float, background: bool, happens: Callable[..., None], arguments: tuple[Any, ...]) -> None:
         self._count += 1
-        self._busy += not background
-        heappush(self._queue, (time, self._count, background, happens))
+        if not background:
+            self._busy += 1
+        heappush(self._queue, (time, self._count, background, happens, arguments))
 
     def run(self, until: float | None = None) -> None:
         """Let things happen until a time, or, if none is given, until the overlay is quiet."""
         queue = self._queue
         while queue and (self._busy if until is None else queue[0][0] <= until):
-            time, _, background, happens = heappop(queue)
-            self._busy -= not background
+            time, _, background, happens, arguments = heappop(queue)
+            if not background:
+                self._busy -= 1
             self.now = time
-            happens()
+            happens(*arguments)
         if until is not None:
             self.now = max(self.now, until)
 
-    def _take(self, name: Name, message: Message, hops: int) -> None:
-        node = self.nodes.get(name)
-        if node is None:
+    def _take(self, node: Node, message: Message, hops: int) -> None:
+        if not node.runs:
             return
         if node.busy:
             node.waiting.append((message, hops))
             return
-        for observer in self.observers:
-            observer.told(self.now, name, message, hops)
-        actions = node.broker.handle(message, node.clock.shown(self.now))
+        now = self.now
+        for see in self._told:
+            see(now, node.name, message, hops)
+        actions = node.broker.handle(message, node.offset + node.rate * now)
         if self._service is None:
-            self._do(name, node, actions, hops)
+            self._do(node, actions, hops)
             return
         node.busy = True
-        self.at(self.now + self._service(message, actions), lambda: self._done(name, node, actions, hops))
+        self._put(now + self._service(message, actions), False, self._done, (node, actions, hops))
 
-    def _done(self, name: Name, node: Node, actions: list[Action], hops: int) -> None:
-        if self.nodes.get(name) is not node:
+    def _done(self, node: Node, actions: list[Action], hops: int) -> None:
+        if not node.runs:
             return
         node.busy = False
-        self._do(name, node, actions, hops)
+        self._do(node, actions, hops)
         if node.waiting:
-            self._take(name, *node.waiting.popleft())
+            self._take(node, *node.waiting.popleft())
 
-    def _do(self, name: Name, node: Node, actions: list[Action], hops: int) -> None:
+    def _do(self, node: Node, actions: list[Action], hops: int) -> None:
         for action in actions:
-            match action:
-                case Send():
-                    self._send(name, action.neighbour, action.packet, hops)
-                case Deliver():
-                    for observer in self.observers:
-                        observer.delivered(self.now, name, action.client, action.event, hops)
-                case SetTimer():
-                    self._set_timer(name, node, action)
-                case Record():
-                    for observer in self.observers:
-                        observer.recorded(self.now, name, action.metric, action.value)
+            # The most frequent first, and no pattern matching: this is where the time goes.
+            kind = type(action)
+            if kind is Send:
+                self._send(node, action.neighbour, action.packet, hops)  # type: ignore[union-attr]
+            elif kind is Record:
+                for see in self._recorded:
+                    see(self.now, node.name, action.metric, action.value)  # type: ignore[union-attr]
+            elif kind is Deliver:
+                for see in self._delivered:
+                    see(self.now, node.name, action.client, action.event, hops)  # type: ignore[union-attr]
+            elif isinstance(action, SetTimer):
+                self._set_timer(node, action)
+            elif isinstance(action, Connect | Disconnect):
+                self._reshape(node, action)
 
-    def _send(self, name: Name, neighbour: Name, packet: AnyPacket, hops: int) -> None:
-        direction = self.links[name].get(neighbour)
-        if direction is None:
-            return
-        time = direction.arrival(packet, self.now)
-        for observer in self.observers:
-            observer.sent(self.now, name, neighbour, packet, time is None)
-        if time is not None:
-            message = Arrived(name, packet)
+    def _reshape(self, node: Node, action: Connect | Disconnect) -> None:
+        for see in self._seen["asked"]:
+            see(self.now, node.name, action)
+        linked = self.is_linked(node.name, action.neighbour)
+        if isinstance(action, Disconnect):
+            if linked:
+                self.cut(node.name, action.neighbour)
+        elif action.neighbour in self.nodes and not linked:
+            self.link(node.name, action.neighbour)
 
-            def arrive() -> None:
-                if direction.stands:
-                    self._take(neighbour, message, hops + 1)
+    def _send(self, node: Node, neighbour: Name, packet: AnyPacket, hops: int) -> None:
+        now = self.now
+        for see in self._sent:
+            see(now, node.name, neighbour, packet)
+        direction = node.links.get(neighbour)
+        time = None if direction is None or direction.dark else direction.arrival(packet, now)
+        if time is None:
+            self._lose(node.name, neighbour, packet)
+        else:
+            self._put(time, packet.background, self._arrive, (direction, Arrived(node.name, packet), hops + 1))
 
-            self.at(time, arrive, packet.background)
+    def _arrive(self, direction: Direction, message: Arrived, hops: int) -> None:
+        if direction.stands and not direction.dark and direction.target.runs:
+            self._take(direction.target, message, hops)
+        else:
+            self._lose(direction.source.name, direction.target.name, message.packet)
 
-    def _set_timer(self, name: Name, node: Node, action: SetTimer) -> None:
+    def _lose(self, source: Name, target: Name, packet: AnyPacket) -> None:
+        for see in self._seen["lost"]:
+            see(self.now, source, target, packet)
+
+    def _set_timer(self, node: Node, action: SetTimer) -> None:
+        for see in self._seen["timed"]:
+            see(self.now, node.name, action)
         timer = action.timer
         setting = node.timers[timer] = node.timers.get(timer, 0) + 1
+        time = self.now + node.clock.lasts(action.after)
+        self._put(time, action.background, self._fire, (node, timer, setting))
 
-        def fire() -> None:
-            if self.nodes.get(name) is node and node.timers[timer] == setting:
-                self._take(name, Fired(timer), 0)
-
-        self.at(self.now + node.clock.lasts(action.after), fire, action.background)
+    def _fire(self, node: Node, timer: str, setting: int) -> None:
+        if node.timers[timer] == setting:
+            self._take(node, Fired(timer), 0)
