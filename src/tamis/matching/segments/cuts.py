@@ -119,8 +119,8 @@ def of_keys(dimension: int, keys: Sequence[Key]) -> Cuts:
     flags = np.fromiter((len(key) > 1 for key in keys), np.int8, size)
     real, whole = np.zeros(size), np.zeros(size, np.int64)
     texts: list[bytes] = [b""] * size
-    valued = np.flatnonzero(flags).tolist()
-    numbers = [at for at in valued if kinds[at] == Kind.NUMBER]
+    of_numbers = kinds == Kind.NUMBER
+    numbers = np.flatnonzero(of_numbers & (flags != BOUNDARY)).tolist()
     if numbers and all(type(keys[at][1]) is int and -_EXACT < keys[at][1] < _EXACT for at in numbers):
         values = np.fromiter((keys[at][1] for at in numbers), np.int64, len(numbers))
         sides = np.fromiter((keys[at][2] for at in numbers), np.int64, len(numbers))
@@ -133,11 +133,12 @@ def of_keys(dimension: int, keys: Sequence[Key]) -> Cuts:
         whole[at] = MAX_INTEGER if beyond is None else beyond
         if beyond is None:
             flags[at] = NO_INTEGER
-    for at in valued:
-        if kinds[at] == Kind.STRING:
+    strings = kinds == Kind.STRING
+    for at in np.flatnonzero(~of_numbers & (flags != BOUNDARY)).tolist():
+        if strings[at]:
             _, value, side = keys[at]
             texts[at] = utf8(value) + b"\0" * side
-        elif kinds[at] != Kind.NUMBER:
+        else:
             whole[at] = threshold(keys[at][1:], _INTEGER) or 0
     offset = np.zeros(size + 1, np.int64)
     np.cumsum([len(text) for text in texts], out=offset[1:])
