@@ -32,6 +32,8 @@ PUBLIC = {
     "Matches",
     "Overlay",
     "SubscriptionError",
+    "Watch",
+    "WatchSet",
     "covers",
     "engines",
     "intersects",

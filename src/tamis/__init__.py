@@ -17,11 +17,17 @@ from tamis.matching import (
 )
 
 if TYPE_CHECKING:
+    from tamis.notification import Watch, WatchSet
     from tamis.routing.registry import strategies
     from tamis.simulation import Overlay
 
 #: What is imported when somebody asks for it: a program that only matches need not wait for it.
-_LATER = {"Overlay": "tamis.simulation", "strategies": "tamis.routing.registry"}
+_LATER = {
+    "Overlay": "tamis.simulation",
+    "Watch": "tamis.notification",
+    "WatchSet": "tamis.notification",
+    "strategies": "tamis.routing.registry",
+}
 
 __all__ = [
     "BudgetWarning",
@@ -36,6 +42,8 @@ __all__ = [
     "Matches",
     "Overlay",
     "SubscriptionError",
+    "Watch",
+    "WatchSet",
     "covers",
     "engines",
     "intersects",

@@ -1,0 +1,12 @@
+"""The structures without compilation: every kernel is a plain Python function too."""
+
+from pathlib import Path
+
+from support.twins import passes_as_plain_python
+
+HERE = Path(__file__).parent
+
+
+def test_kernels_are_the_same_as_plain_python() -> None:
+    files = [HERE / "test_structure.py", HERE / "test_labels.py", HERE / "test_watchset.py"]
+    passes_as_plain_python(*files, chosen="same or ranges or order or alone", examples=4)
