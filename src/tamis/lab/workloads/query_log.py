@@ -89,10 +89,11 @@ class QueryLog(Spec[Workload], frozen=True, kw_only=True):
         sizes = np.char.str_len(chosen)
         full = sizes == _LONG // 2
         added = sizes + np.where(full, rng.integers(_TAIL + 1, size=len(sizes)), rng.integers(2, size=len(sizes)))
-        return pa.array(np.char.add(chosen, _random_texts(rng, added)))
+        return pa.array(np.char.add(chosen, random_texts(rng, added)))
 
 
-def _random_texts(rng: np.random.Generator, lengths: Ints) -> npt.NDArray[np.str_]:
+def random_texts(rng: np.random.Generator, lengths: Ints) -> npt.NDArray[np.str_]:
+    """Return texts of random small letters, of these lengths."""
     width = int(lengths.max())
     letters = _LETTERS[rng.integers(len(_LETTERS), size=(len(lengths), width))]
     letters[np.arange(width) >= lengths[:, None]] = ""
