@@ -11,6 +11,7 @@ def outcome_of(experiment: Experiment) -> Outcome:
     labels = [row.label for row in outcome.rows]
     assert len(set(labels)) == len(labels)
     assert all(len(row) == len(table.columns) for table in outcome.tables for row in table.rows)
+    assert all(len(series.x) == len(series.y) for series in outcome.figure.series)
     return outcome
 
 

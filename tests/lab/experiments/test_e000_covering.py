@@ -4,7 +4,8 @@ from typing import Any
 
 import pytest
 
-from tamis.lab.experiment import Context, Experiment, Outcome, Scale
+from support.outcomes import ours, outcome_of
+from tamis.lab.experiment import Scale
 from tamis.lab.experiments import (
     e000_cost_bound,
     e000_cover_structures,
@@ -14,20 +15,6 @@ from tamis.lab.experiments import (
 )
 from tamis.lab.experiments.e000_cover_structures import AIM, QUOTIENTS, Point, _at_full_length, _rows
 from tamis.lab.replay import NAMES, Cost
-
-
-def outcome_of(experiment: Experiment) -> Outcome:
-    steps: list[tuple[int, int]] = []
-    outcome = experiment.run(Context(Scale.QUICK, 7, lambda done, total: steps.append((done, total))))
-    assert steps == [(done, len(steps) - 1) for done in range(len(steps))]
-    labels = [row.label for row in outcome.rows]
-    assert len(set(labels)) == len(labels)
-    assert all(len(row) == len(table.columns) for table in outcome.tables for row in table.rows)
-    return outcome
-
-
-def ours(outcome: Outcome) -> dict[str, float]:
-    return {row.label: row.ours for row in outcome.rows}
 
 
 def cost(seconds: float, **others: Any) -> Cost:

@@ -2,8 +2,9 @@
 
 import pytest
 
+from support.outcomes import ours, outcome_of
 from tamis.lab import content, race
-from tamis.lab.experiment import Context, Experiment, Outcome, Scale
+from tamis.lab.experiment import Scale
 from tamis.lab.experiments import (
     e001_candidates,
     e001_conversion,
@@ -21,20 +22,6 @@ from tamis.lab.experiments import (
 def small(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(content.SIZES, Scale.QUICK, (500, 1_500))
     monkeypatch.setitem(race.ASKED, Scale.QUICK, 20)
-
-
-def outcome_of(experiment: Experiment) -> Outcome:
-    steps: list[tuple[int, int]] = []
-    outcome = experiment.run(Context(Scale.QUICK, 7, lambda done, total: steps.append((done, total))))
-    assert steps == [(done, len(steps) - 1) for done in range(len(steps))]
-    labels = [row.label for row in outcome.rows]
-    assert len(set(labels)) == len(labels)
-    assert all(len(row) == len(table.columns) for table in outcome.tables for row in table.rows)
-    return outcome
-
-
-def ours(outcome: Outcome) -> dict[str, float]:
-    return {row.label: row.ours for row in outcome.rows}
 
 
 def test_conversion(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -2,27 +2,13 @@
 
 import pytest
 
-from tamis.lab.experiment import Context, Experiment, Outcome, Scale, Table
+from support.outcomes import ours, outcome_of
+from tamis.lab.experiment import Scale, Table
 from tamis.lab.experiments import e004_e3_tree_sizes as e3
 from tamis.lab.experiments import e004_e4_tree_updates as e4
 from tamis.lab.experiments import e004_e6_poset as e6
 from tamis.lab.prefix import load
 from tamis.lab.workloads.search_log import SearchLog
-
-
-def outcome_of(experiment: Experiment) -> Outcome:
-    steps: list[tuple[int, int]] = []
-    outcome = experiment.run(Context(Scale.QUICK, 7, lambda done, total: steps.append((done, total))))
-    assert steps == [(done, len(steps) - 1) for done in range(len(steps))]
-    labels = [row.label for row in outcome.rows]
-    assert len(set(labels)) == len(labels)
-    assert all(len(row) == len(table.columns) for table in outcome.tables for row in table.rows)
-    assert all(len(series.x) == len(series.y) for series in outcome.figure.series)
-    return outcome
-
-
-def ours(outcome: Outcome) -> dict[str, float]:
-    return {row.label: row.ours for row in outcome.rows}
 
 
 def numbers(table: Table) -> dict[str, list[float]]:
