@@ -229,6 +229,10 @@ class Overlay:
         """Let time pass until the overlay is quiet, or until a time."""
         self._world.run(until)
 
+    def watch(self, observer: Observer) -> None:
+        """Let somebody look on at everything that happens from now on."""
+        self._world.watch(observer)
+
     def check_invariants(self) -> None:
         """Raise `AssertionError` if something in a broker, or in the overlay, does not fit together."""
         self._reference.check_invariants()

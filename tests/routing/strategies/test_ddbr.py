@@ -79,7 +79,7 @@ def tables(net: Overlay) -> dict[Name, Any]:
 def test_matches_hops_and_lists(graph: "nx.Graph[int]", data: st.DataObject) -> None:
     net = overlay(graph)
     lists = Lists()
-    net._world.watch(lists)
+    net.watch(lists)
     source = data.draw(st.sampled_from(sorted(graph.nodes)))
     others = [each for each in sorted(graph.nodes) if each != source]
     destinations = data.draw(st.lists(st.sampled_from(others), min_size=1, unique=True))
@@ -106,7 +106,7 @@ def test_the_mean_list_of_a_broadcast_is_the_mean_distance(graph: "nx.Graph[int]
     """Each list over a link names those behind it, so a broker is named once for each link on its way."""
     net = overlay(graph)
     lists = Lists()
-    net._world.watch(lists)
+    net.watch(lists)
     for source in graph.nodes:
         send(net, source, *(each for each in graph.nodes if each != source))
     mean = sum(len(listed) for *_, listed in lists.seen) / len(lists.seen)
@@ -241,7 +241,7 @@ def test_every_packet_can_be_written_and_read() -> None:
             self.kinds.add(type(packet).__name__)
 
     net = Overlay(nx.relabel_nodes(nx.circular_ladder_graph(4), {1: "one"}), routing="ddbr", max_degree=3, period=5.0)
-    net._world.watch(Wire())
+    net.watch(Wire())
     net.run()
     for broker in net.brokers:
         net.advertise(broker, f"p{broker}", "true")
@@ -295,7 +295,7 @@ def test_self_organisation_never_disconnects(seed: int, loss: str, max_degree: i
         return
     net = overlay(graph, max_degree=max_degree, period=5.0, loss=loss, heartbeat=0.0)
     degrees = Degrees(net)
-    net._world.watch(degrees)
+    net.watch(degrees)
     wanted = 0
     for number in range(240):
         source, goal = (seed + number % 5) % 10, (seed + 7 * (number % 5) + 3) % 10

@@ -80,7 +80,7 @@ def test_everybody_gets_it_once_also_where_clusters_form_circles(case: tuple["nx
     graph, clusters = case
     net = overlay(graph, clusters)
     named = Named()
-    net._world.watch(named)
+    net.watch(named)
     for source in graph.nodes:
         everybody = sorted(graph.nodes)
         assert send(net, source, *everybody) == sorted(f"s{each}" for each in everybody)
