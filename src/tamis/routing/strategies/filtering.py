@@ -30,7 +30,7 @@ class Filtering(Spreading[str]):
             return
         gone = tuple(each for each in packet.remove if self.wanted.remove(neighbour, each))
         come = tuple(each for each in packet.add if self.wanted.add(neighbour, each))
-        self._change(neighbour, gone, come)
+        self.change(neighbour, gone, come)
 
     def stored(self) -> int:
         return len(self.clients) + len(self.wanted)

@@ -95,13 +95,13 @@ class Prefix(Identity):
         super().on_unsubscribe(client, condition)
         self._publish_tree()
 
-    def _change(self, source: Name | None, gone: tuple[str, ...], come: tuple[str, ...]) -> None:
+    def change(self, source: Name | None, gone: tuple[str, ...], come: tuple[str, ...]) -> None:
         if source is not None:
             for condition in gone:
                 self._remove(("neighbour", source), condition)
             for condition in come:
                 self._add(("neighbour", source), condition)
-        super()._change(source, gone, come)
+        super().change(source, gone, come)
 
     def _side_of(self, client: Name) -> _Side:
         return _CLIENTS if self._options.verify_at_edge else ("client", client)

@@ -62,7 +62,7 @@ class Simple(Spreading[Subscription]):
         for each in come:
             behind[each] = None
             self._count(neighbour, each.condition, 1)
-        self._change(neighbour, gone, come)
+        self.change(neighbour, gone, come)
 
     def stored(self) -> int:
         return len(self.clients) + sum(map(len, self._behind.values()))

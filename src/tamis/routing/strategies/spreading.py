@@ -50,10 +50,10 @@ class Spreading(Broker, Generic[Item]):
     # --- what is wanted ----------------------------------------------------------------------------------
 
     def on_subscribe(self, client: Name, condition: str) -> None:
-        self._change(None, (), (self.item(client, condition),))
+        self.change(None, (), (self.item(client, condition),))
 
     def on_unsubscribe(self, client: Name, condition: str) -> None:
-        self._change(None, (self.item(client, condition),), ())
+        self.change(None, (self.item(client, condition),), ())
 
     def on_neighbour_up(self, neighbour: Name) -> None:
         offer = self.offers[neighbour] = Offer(self.pruning())
@@ -64,7 +64,7 @@ class Spreading(Broker, Generic[Item]):
 
     def on_neighbour_down(self, neighbour: Name) -> None:
         del self.offers[neighbour]
-        self._change(neighbour, self.forget(neighbour), ())
+        self.change(neighbour, self.forget(neighbour), ())
 
     def items_for(self, neighbour: Name) -> list[Item]:
         """Return the items of all sides but one, those of several sides several times."""
@@ -77,7 +77,7 @@ class Spreading(Broker, Generic[Item]):
         if gone or come:
             self.send(neighbour, self.packet(gone, come))
 
-    def _change(self, source: Name | None, gone: tuple[Item, ...], come: tuple[Item, ...]) -> None:
+    def change(self, source: Name | None, gone: tuple[Item, ...], come: tuple[Item, ...]) -> None:
         """Offer what has changed on one side to all others."""
         for neighbour, offer in self.offers.items():
             if neighbour == source:
