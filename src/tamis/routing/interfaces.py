@@ -10,7 +10,6 @@ from tamis.routing.conditions import parsed
 from tamis.routing.interface import Entry, Interface
 from tamis.routing.keys import Keys, KeyTable
 from tamis.routing.packets import Name, Subscription
-from tamis.routing.recent import Recent
 
 T = TypeVar("T", bound=Hashable)
 
@@ -30,9 +29,6 @@ class Interfaces(Generic[T]):
         self._places: dict[Name, int] = {}
         self._free: list[int] = []
         self._named: dict[int, list[Subscription]] = {}
-        #: Keys of local clients that something else has or had, and keys that went away lately.
-        self._doubtful: set[int] = set()
-        self._gone: Recent[int] = Recent()
 
     def open(self, neighbour: Name) -> None:
         """Make an interface for a new neighbour."""
@@ -51,23 +47,16 @@ class Interfaces(Generic[T]):
         """Add subscriptions behind a neighbour that are not there yet."""
         listed = list(entries)
         self.behind[neighbour].add(listed)
-        keys = [entry.key for entry in listed]
-        self.keys.add(np.array(keys, np.uint32), self._places[neighbour])
-        self._doubtful.update(key for key in keys if key in self._named)
+        self.keys.add(np.array([entry.key for entry in listed], np.uint32), self._places[neighbour])
 
     def remove(self, neighbour: Name, items: Iterable[T]) -> list[int]:
         """Remove subscriptions behind a neighbour that are there; return their keys."""
         keys = self.behind[neighbour].remove(items)
         self.keys.remove(keys, self._places[neighbour])
-        gone: list[int] = keys.tolist()
-        for key in gone:
-            self._gone.add(key)
-        return gone
+        return [int(key) for key in keys]
 
     def add_local(self, subscription: Subscription, key: int) -> None:
         """Add a subscription of a local client."""
-        if key in self.keys or key in self._gone:
-            self._doubtful.add(key)
         self.local.add((Entry(subscription, subscription.condition, key),))
         self.keys.add(np.array([key], np.uint32), LOCAL)
         self._named.setdefault(key, []).append(subscription)
@@ -77,11 +66,9 @@ class Interfaces(Generic[T]):
         keys = self.local.remove((subscription,))
         self.keys.remove(keys, LOCAL)
         (key,) = keys.tolist()
-        self._gone.add(key)
         self._named[key].remove(subscription)
         if not self._named[key]:
             del self._named[key]
-            self._doubtful.discard(key)
         return int(key)
 
     def look_up(self, keys: Keys, source: Name) -> tuple[Keys, dict[Name, Keys]]:
@@ -98,14 +85,14 @@ class Interfaces(Generic[T]):
     def named(self, keys: Keys, event: Mapping[str, Any]) -> list[Subscription]:
         """Return the subscriptions of local clients that an event meets, given the keys of all that it meets.
 
-        Where something else has or had the same key, the key may speak of that: then the event is compared.
-        Links keep the order, so whoever named a key to us has told us first whose it is.
+        A subscription elsewhere may have the same key, so each is compared with the event by itself: whoever named the
+        key may know of that other one while we do not yet.
         """
         return [
             subscription
             for key in keys.tolist()
             for subscription in self._named[key]
-            if key not in self._doubtful or parsed(subscription.condition).matches(event)
+            if parsed(subscription.condition).matches(event)
         ]
 
     def __len__(self) -> int:
@@ -123,6 +110,5 @@ class Interfaces(Generic[T]):
         assert self._places.keys() == self.behind.keys()
         taken = [*self._places.values(), *self._free]
         assert sorted(taken) == list(range(1, len(taken) + 1))
-        assert self._doubtful <= self._named.keys()
         named = sorted((key, repr(each)) for key, held in self._named.items() for each in held)
         assert named == sorted((entry.key, repr(entry.item)) for entry in self.local.entries())
