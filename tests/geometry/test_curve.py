@@ -3,7 +3,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from support.curves import NAMES, Box, hilbert_key, small_boxes_on_large_grids, z_key
@@ -66,6 +66,7 @@ def test_long_keys_in_64_bits(box: Box) -> None:
 
 
 @given(small_boxes_on_large_grids(least_key_bits=64, most_key_bits=200))
+@example(Box("z", 2, 64, (0, 2**63), (0, 2**63)))
 def test_keys_beyond_64_bits(box: Box) -> None:
     line = curve(box.name, box.dimensions, box.bits)
     keys = line.encode([box.low, box.high])

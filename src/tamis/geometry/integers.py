@@ -36,6 +36,9 @@ def integers(values: npt.ArrayLike, wide: bool, name: str) -> Integers:
     Values that 64 bits do not hold stay Python integers even if not `wide`: a check then finds them, not wrapped.
     """
     array = np.asarray(values)
+    if array.dtype.kind == "f" and not isinstance(values, np.ndarray):
+        # NumPy makes doubles of integers below and above 2 ** 63 together.
+        array = np.array(values, object)
     if array.dtype.kind == "i" or (array.dtype.kind == "u" and (array.size == 0 or array.max() >> MOST_BITS == 0)):
         return array.astype(dtype_of(wide), copy=False)
     flat = array.ravel().tolist()
