@@ -88,7 +88,6 @@ def test_exactly_those_who_want_it_get_it_on_trees(
 GENERAL = [case for case in CASES if make_strategy(*case).capabilities.general]
 
 
-@pytest.mark.skipif(not GENERAL, reason="no strategy takes general graphs")
 @pytest.mark.parametrize("case", GENERAL, ids=name_of)
 @settings(max_examples=60, deadline=None)
 @given(topology=graphs(), history=steps())

@@ -1,52 +1,23 @@
 """The answer for a batch of events: which row met which subscriptions."""
 
 from collections.abc import Callable
-from functools import cached_property
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from tamis.listed import Listed
 
-class Matches:
-    """The matches of a batch, without a Python object for each.
 
-    Row `r` met `offsets[r + 1] - offsets[r]` subscriptions, whose ids are `ids[offsets[r]:offsets[r + 1]]`.
-    `positions` are the same as small integers: `ids` is a dictionary array of which they are the indices.
-    """
+class Matches(Listed):
+    """The matches of a batch: the ids of a row are those of the subscriptions that it met."""
 
     def __init__(
         self, offsets: npt.NDArray[np.int64], positions: npt.NDArray[Any], names: Callable[[], pa.Array]
     ) -> None:
-        self.offsets = offsets
         small = not len(positions) or int(positions.max()) < 2**31
-        self.positions = positions.astype(np.int32 if small else np.int64, copy=False)
-        self._get_names = names
-
-    @cached_property
-    def _names(self) -> pa.Array:
-        """The ids by position: put together only if somebody asks for them."""
-        return self._get_names()
-
-    @property
-    def ids(self) -> pa.DictionaryArray:
-        """The id of every match, in the order of the rows."""
-        return pa.DictionaryArray.from_arrays(pa.array(self.positions), self._names)
-
-    def __len__(self) -> int:
-        return len(self.positions)
-
-    def row(self, row: int) -> list[str | int]:
-        """Return the ids that one row met."""
-        found = self.positions[self.offsets[row] : self.offsets[row + 1]]
-        ids: list[str | int] = self._names.take(pa.array(found)).to_pylist()
-        return ids
-
-    def to_table(self) -> pa.Table:
-        """Return one line per match: the row's number and the id."""
-        rows = np.repeat(np.arange(len(self.offsets) - 1), np.diff(self.offsets))
-        return pa.table({"row": rows, "id": self._names.take(pa.array(self.positions))})
+        super().__init__(offsets, positions.astype(np.int32 if small else np.int64, copy=False), names)
 
     def __repr__(self) -> str:
         return f"<Matches: {len(self.offsets) - 1} rows, {len(self)} matches>"

@@ -28,10 +28,6 @@ class _Fault(
         """The brokers that are named."""
         return ()
 
-    def happen(self, net: "Overlay") -> None:
-        """Happen now."""
-        raise NotImplementedError
-
 
 class _LinkFault(_Fault, frozen=True, kw_only=True):
     """Something that happens to a link."""
