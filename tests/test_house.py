@@ -13,7 +13,8 @@ SOURCE = Path(tamis.__file__).parent
 FLOORS = [
     {"language", "geometry", "sketches"},
     {"matching", "covering", "notification"},
-    {"routing", "healing"},
+    {"routing"},
+    {"healing"},
     {"simulation", "server", "client", "pipeline"},
     {"lab"},
     {"cli"},

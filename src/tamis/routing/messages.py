@@ -65,11 +65,13 @@ class NeighbourDown(msgspec.Struct, frozen=True, tag=True):
     neighbour: Name
 
 
-class Arrived(msgspec.Struct, frozen=True, tag=True):
+class Arrived(msgspec.Struct, frozen=True, tag=True, omit_defaults=True):
     """A packet came over a link. Links keep the order."""
 
     neighbour: Name
     packet: AnyPacket
+    #: At most so many seconds have passed since somebody caused it; None if nobody measures that.
+    age: float | None = None
 
 
 class Fired(msgspec.Struct, frozen=True, tag=True):
@@ -102,11 +104,13 @@ class Send(msgspec.Struct, frozen=True, tag=True):
     packet: AnyPacket
 
 
-class Deliver(msgspec.Struct, frozen=True, tag=True):
+class Deliver(msgspec.Struct, frozen=True, tag=True, omit_defaults=True):
     """Hand an event to a client."""
 
     client: Name
     event: Event
+    #: At most so many seconds have passed since it was published; None if nobody measures that.
+    age: float | None = None
 
 
 class SetTimer(msgspec.Struct, frozen=True, tag=True):

@@ -3,7 +3,7 @@
 from collections import deque
 from random import Random
 
-from tamis.routing import Broker
+from tamis.routing import Machine
 from tamis.routing.messages import Message
 from tamis.routing.packets import Name
 from tamis.simulation.clock import Clock
@@ -18,7 +18,7 @@ class Node:
 
     __slots__ = ("broker", "busy", "clock", "links", "name", "offset", "rate", "runs", "timers", "waiting")
 
-    def __init__(self, name: Name, broker: Broker, clock: Clock) -> None:
+    def __init__(self, name: Name, broker: Machine, clock: Clock) -> None:
         self.name = name
         self.broker = broker
         self.clock = clock

@@ -5,7 +5,8 @@ from typing import Any
 
 import networkx as nx
 
-from tamis.routing import make_strategy
+from tamis.healing import Healing
+from tamis.routing import Machine, make_strategy
 from tamis.routing.conditions import canonical, parsed
 from tamis.routing.messages import (
     Advertise,
@@ -41,6 +42,7 @@ class Overlay:
         topology: Topology,
         routing: str = "simple",
         *,
+        healing: Healing | None = None,
         seed: int = 0,
         service: Service | None = None,
         clocks: Mapping[Name, Clock] | None = None,
@@ -50,11 +52,12 @@ class Overlay:
     ) -> None:
         """Make an overlay. `options` are the strategy's; one that it does not have is a `ValueError`.
 
-        `service` says how long brokers are busy, `clocks` whose clocks are wrong, `faults` what will go wrong, and
-        `trace` takes down everything that happens.
+        `healing` says what keeps brokers right when something goes wrong, `service` how long they are busy, `clocks`
+        whose clocks are wrong, `faults` what will go wrong, and `trace` takes down everything that happens.
         """
         self.strategy = make_strategy(routing, options)
-        world = World(self.strategy.broker, seed, service)
+        self.healing = healing or Healing()
+        world = World(lambda name: self.healing.around(self.strategy.broker(name)), seed, service)
         self._world = world
         self._reference = Reference()
         #: What is counted by looking on.
@@ -67,7 +70,7 @@ class Overlay:
         self._events = 0
         self._trace = trace
         if trace is not None:
-            trace.begin(self.strategy, seed)
+            trace.begin(self.strategy, self.healing, seed)
             world.watch(trace)
         world.watch(self.metrics)
         world.watch(_Deliveries(self.deliveries))
@@ -91,6 +94,11 @@ class Overlay:
     def brokers(self) -> list[Name]:
         """The brokers that run, in the order in which they started."""
         return list(self._world.nodes)
+
+    @property
+    def machines(self) -> dict[Name, Machine]:
+        """The brokers that run, each inside of its layers: for those who judge their tables, or spoil them."""
+        return {name: node.broker for name, node in self._world.nodes.items()}
 
     def stored(self) -> dict[Name, int]:
         """Return how many subscriptions each broker keeps."""

@@ -8,7 +8,8 @@ from typing import Final
 
 import msgspec
 
-from tamis.routing import Broker, Strategy, make_strategy
+from tamis.healing import Healing
+from tamis.routing import Machine, Strategy, make_strategy
 from tamis.routing.messages import Action, Connect, Deliver, Disconnect, Send, SetTimer
 from tamis.routing.messages import Record as Count
 from tamis.routing.packets import Name, carried
@@ -63,7 +64,7 @@ def replay(path: Path | str) -> Replayed:
     number = told = 0
     for number, (line, record) in enumerate(read_trace(path), 1):
         if isinstance(record, Began):
-            cast = _Cast(make_strategy(record.strategy, record.options))
+            cast = _Cast(make_strategy(record.strategy, record.options), record.healing)
         elif cast is None:
             raise ValueError(f"{path}: line {number}: a trace begins with how its brokers are made")
         else:
@@ -95,16 +96,18 @@ def diff(one: Path | str, other: Path | str) -> Difference | None:
 class _Cast:
     """Fresh brokers, and what each of them has still to do by its own account."""
 
-    def __init__(self, strategy: Strategy) -> None:
+    def __init__(self, strategy: Strategy, healing: Healing) -> None:
         self._strategy = strategy
-        self._brokers: dict[Name, tuple[Broker, Clock]] = {}
+        self._healing = healing
+        self._brokers: dict[Name, tuple[Machine, Clock]] = {}
         self._due: dict[Name, Iterator[Action]] = {}
 
     def compare(self, record: Written, line: bytes) -> str | None:
         """Take a record; return what stands against it, if something does."""
         match record:
             case Started():
-                self._brokers[record.broker] = self._strategy.broker(record.broker), record.clock
+                machine = self._healing.around(self._strategy.broker(record.broker))
+                self._brokers[record.broker] = machine, record.clock
                 self._due[record.broker] = iter(())
             case Stopped():
                 # What a broker had still to do when it crashed is never done.

@@ -13,6 +13,7 @@ from typing import Any, Final, TypeAlias
 
 import msgspec
 
+from tamis.healing import Healing
 from tamis.routing import Strategy
 from tamis.routing.messages import Arrived, Connect, Disconnect, Message, Publish, SetTimer
 from tamis.routing.packets import AnyPacket, Event, Name, carried
@@ -35,6 +36,7 @@ class Began(_Record, frozen=True):
     strategy: str
     options: Any
     seed: int
+    healing: Healing = Healing()
 
 
 class Started(_Record, frozen=True):
@@ -224,9 +226,9 @@ class TraceWriter(Observer):
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
         self.close()
 
-    def begin(self, strategy: Strategy, seed: int) -> None:
+    def begin(self, strategy: Strategy, healing: Healing, seed: int) -> None:
         """Take down how the brokers are made; an overlay calls it first."""
-        self._write(Began(strategy.name, msgspec.to_builtins(strategy.options), seed))
+        self._write(Began(strategy.name, msgspec.to_builtins(strategy.options), seed, healing))
 
     def fault(self, now: float, fault: Fault) -> None:
         """Take down a fault that happens now."""

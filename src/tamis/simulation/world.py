@@ -9,7 +9,7 @@ from heapq import heappop, heappush
 from random import Random
 from typing import Any, TypeAlias
 
-from tamis.routing import Broker
+from tamis.routing import Machine
 from tamis.routing.messages import (
     Action,
     Arrived,
@@ -39,7 +39,7 @@ _Item: TypeAlias = tuple[float, int, bool, Callable[..., None], tuple[Any, ...]]
 class World:
     """Brokers and links, and what happens between them."""
 
-    def __init__(self, make: Callable[[Name], Broker], seed: int = 0, service: Service | None = None) -> None:
+    def __init__(self, make: Callable[[Name], Machine], seed: int = 0, service: Service | None = None) -> None:
         """Make an empty world. `make` makes a broker; `service` says how long brokers are busy, if they ever are."""
         self.now = 0.0
         self.nodes: dict[Name, Node] = {}
