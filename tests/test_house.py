@@ -31,7 +31,9 @@ PUBLIC = {
     "IndexChangedError",
     "IndexFileError",
     "Matches",
+    "Notify",
     "Overlay",
+    "Subscription",
     "SubscriptionError",
     "Watch",
     "WatchSet",
@@ -39,6 +41,7 @@ PUBLIC = {
     "engines",
     "intersects",
     "parse",
+    "parse_subscription",
     "strategies",
 }
 

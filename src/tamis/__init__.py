@@ -4,7 +4,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from tamis.covering import Change, CoverTable, covers, intersects
-from tamis.language import Expression, ExpressionError, parse
+from tamis.language import Expression, ExpressionError, Notify, Subscription, parse, parse_subscription
 from tamis.matching import (
     BudgetWarning,
     Estimate,
@@ -40,7 +40,9 @@ __all__ = [
     "IndexChangedError",
     "IndexFileError",
     "Matches",
+    "Notify",
     "Overlay",
+    "Subscription",
     "SubscriptionError",
     "Watch",
     "WatchSet",
@@ -48,6 +50,7 @@ __all__ = [
     "engines",
     "intersects",
     "parse",
+    "parse_subscription",
     "strategies",
 ]
 

@@ -18,6 +18,14 @@ def test_json(invoke: Any) -> None:
     assert parsed["warnings"] == []
 
 
+def test_a_clause_is_shown(invoke: Any) -> None:
+    text = "symbol = 'ACME' notify price moves 5% per symbol"
+    assert "notify price moves 5% per symbol" in invoke("parse", text).stdout
+    notify = json.loads(invoke("parse", text, "--json").stdout)["notify"]
+    assert (notify["attribute"], notify["relative"], notify["key"]) == ("price", 0.05, "symbol")
+    assert json.loads(invoke("parse", "a", "--json").stdout)["notify"] is None
+
+
 def test_warns_of_a_condition_that_can_never_match(invoke: Any) -> None:
     result = invoke("parse", "a > 5 and a < 3")
     assert result.exit_code == 0

@@ -8,5 +8,5 @@ HERE = Path(__file__).parent
 
 
 def test_kernels_are_the_same_as_plain_python() -> None:
-    files = [HERE / "test_structure.py", HERE / "test_labels.py", HERE / "test_watchset.py"]
+    files = [HERE / f"test_{name}.py" for name in ("structure", "labels", "watchset", "gate")]
     passes_as_plain_python(*files, chosen="same or ranges or order or alone", examples=4)

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from support.watching import Setting
+from tamis.notification import weaker
 from tamis.notification.weaker import Violations, Way, Weaker
 
 RADII = np.arange(1, 200, dtype=np.float64)
@@ -13,11 +14,11 @@ def values() -> list[float]:
     return [float(each) for each in np.cumsum(np.random.default_rng(1).integers(-12, 14, 300))]
 
 
-def counted(way: Way) -> Violations:
-    weaker = Weaker(way, RADII, 0.0)
+def counted(way: Way, fanout: int = 1) -> Violations:
+    told = Weaker(way, RADII, 0.0, fanout)
     for value in values():
-        weaker.update(value)
-    return weaker.violations()
+        told.update(value)
+    return told.violations()
 
 
 def needed() -> int:
@@ -31,13 +32,18 @@ def needed() -> int:
     return total
 
 
+@pytest.mark.parametrize("fanout", [1, 3])
 @pytest.mark.parametrize("way", ["largest", "parents", "pseudo"])
-def test_nobody_is_left_behind_but_some_are_told_needlessly(way: Way) -> None:
-    found = counted(way)
+def test_nobody_is_left_behind_but_some_are_told_needlessly(way: Way, fanout: int) -> None:
+    found = counted(way, fanout)
     assert found.missed == 0
     assert found.needless > 0
     assert found.told > found.needless
     assert (found.invented > 0) == (way == "pseudo")
+
+
+def test_a_source_that_serves_everybody_tells_nobody_before_time() -> None:
+    assert counted("parents", len(RADII)) == Violations(told=needed(), needless=0, invented=0, missed=0)
 
 
 def test_telling_all_up_to_the_largest_tells_most_needlessly() -> None:
@@ -48,8 +54,26 @@ def test_telling_all_up_to_the_largest_tells_most_needlessly() -> None:
 
 def test_one_event_by_hand() -> None:
     # Radii 2, 4, 6 with 100 → 102 for the second one alone: the first is told as well.
-    weaker = Weaker("largest", np.array([2.0, 4.0, 6.0]), 0.0)
-    weaker.centres[:] = 101, 98, 99
-    weaker.update(102)
-    assert weaker.violations() == Violations(told=2, needless=1, invented=0, missed=0)
-    assert weaker.centres.tolist() == [102, 102, 99]
+    told = Weaker("largest", np.array([2.0, 4.0, 6.0]), 0.0)
+    told.centres[:] = 101, 98, 99
+    told.update(102)
+    assert told.violations() == Violations(told=2, needless=1, invented=0, missed=0)
+    assert told.centres.tolist() == [102, 102, 99]
+
+
+def test_a_tree_by_hand() -> None:
+    # The first two are served by the source, the third and fourth by the first one, the fifth by the second one.
+    told = Weaker("parents", np.array([2.0, 4.0, 6.0, 8.0, 9.0]), 0.0, 2)
+    told.update(3)
+    assert told.centres.tolist() == [3, 0, 0, 0, 0]
+    told.update(6)
+    # The third one is 6 away from the first one, more than their radii differ; so is not the fourth one.
+    assert told.centres.tolist() == [6, 6, 6, 0, 6]
+    assert told.violations() == Violations(told=5, needless=1, invented=0, missed=0)
+
+
+@pytest.mark.parametrize("way", ["parents", "pseudo"])
+def test_the_plain_twin_tells_the_same(way: Way, monkeypatch: pytest.MonkeyPatch) -> None:
+    compiled = counted(way, 3)
+    monkeypatch.setattr(weaker, "spread", getattr(weaker.spread, "py_func", weaker.spread))
+    assert counted(way, 3) == compiled

@@ -1,7 +1,9 @@
 """What does a condition mean? Text -> expression -> truth."""
 
 from tamis.language.errors import ExpressionError
+from tamis.language.notify import Notify
 from tamis.language.parser import parse
+from tamis.language.subscription import Subscription, parse_subscription
 from tamis.language.tree import (
     And,
     ArrayContains,
@@ -34,10 +36,13 @@ __all__ = [
     "Kind",
     "Like",
     "Not",
+    "Notify",
     "Or",
     "Predicate",
+    "Subscription",
     "Xnor",
     "Xor",
     "compare",
     "parse",
+    "parse_subscription",
 ]

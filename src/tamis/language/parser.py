@@ -54,8 +54,9 @@ _COMPARISONS: Final = {
 }
 _FLIPPED: Final = {"=": "=", "<>": "<>", "<": ">", "<=": ">=", ">": "<", ">=": "<="}
 _LETTERS: Final = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_`")
-_DIGITS: Final = frozenset("0123456789.")
-_LITERAL_STARTS: Final = _DIGITS | frozenset("'-+")
+#: How a number begins.
+DIGITS: Final = frozenset("0123456789.")
+_LITERAL_STARTS: Final = DIGITS | frozenset("'-+")
 _KIND_NAMES: Final = {
     Kind.NUMBER: "a number",
     Kind.STRING: "a string",
@@ -63,18 +64,22 @@ _KIND_NAMES: Final = {
     Kind.TIMESTAMP: "a timestamp",
     Kind.DATE: "a date",
 }
-_CONNECTIVE: Final = "'and', 'or' or the end"
 
 
 def parse(text: str | bytes) -> Expression:
     """Return the expression that a text states, or raise `ExpressionError`. Bytes are read as UTF-8."""
+    return Parser(checked_text(text)).parse()
+
+
+def checked_text(text: str | bytes) -> str:
+    """Return a text that can be parsed, or raise what is wrong with it as a whole."""
     if isinstance(text, bytes):
         text = _decoded(text)
     if not isinstance(text, str):
         raise TypeError(f"a condition is a str, not {type(text).__name__}")
     if len(text) > MAX_TEXT_BYTES or (not text.isascii() and _utf8_length(text) > MAX_TEXT_BYTES):
         raise ExpressionError(f"a condition has at most {MAX_TEXT_BYTES:,} bytes", text, 0)
-    return _Parser(text).parse()
+    return text
 
 
 def _decoded(text: bytes) -> str:
@@ -92,8 +97,13 @@ def _utf8_length(text: str) -> int:
         raise ExpressionError("half of a surrogate pair is not a character", text, error.start) from None
 
 
-class _Parser:
+class Parser:
+    """Goes through the tokens of one text. `subscription.py` adds what may follow a condition."""
+
     __slots__ = ("at", "depth", "text", "tokens")
+
+    #: What may follow a condition.
+    follow = "'and', 'or' or the end"
 
     def __init__(self, text: str) -> None:
         self.text = text
@@ -104,9 +114,15 @@ class _Parser:
     def parse(self) -> Expression:
         expression = self.condition()
         if self.tokens[self.at] is not END:
-            bare = isinstance(expression, Comparison) and self.at == 1
-            raise self.error(f"expected an operator, {_CONNECTIVE}" if bare else f"expected {_CONNECTIVE}")
+            if self.word() == "notify":
+                raise self.error("a condition is wanted here; a 'notify' clause belongs to a subscription")
+            raise self.left_over(expression)
         return expression
+
+    def left_over(self, expression: Expression) -> ExpressionError:
+        """Return what is wrong with a text that goes on after its condition."""
+        bare = isinstance(expression, Comparison) and self.at == 1
+        return self.error(f"expected an operator, {self.follow}" if bare else f"expected {self.follow}")
 
     # --- errors -----------------------------------------------------------------------------------
 
@@ -375,7 +391,7 @@ class _Parser:
     def any_literal(self) -> tuple[Literal, Kind]:
         token = self.tokens[self.at]
         first = token[:1]
-        if first in _DIGITS and token != ".":
+        if first in DIGITS and token != ".":
             self.at += 1
             return self.attempt(literals.number, token, False), Kind.NUMBER
         if first == "'" and len(token) > 1:
@@ -383,7 +399,7 @@ class _Parser:
             return literals.string(token), Kind.STRING
         if token in ("-", "+"):
             digits = self.tokens[self.at + 1]
-            if digits[:1] not in _DIGITS or digits == ".":
+            if digits[:1] not in DIGITS or digits == ".":
                 self.at += 1
                 raise self.error(f"expected a number after '{token}'")
             self.at += 2

@@ -2,6 +2,7 @@
 
 from tamis.notification import centres, delta, endpoints, oracle, runs, scan, twolevel
 from tamis.notification.affected import AffectedRange, Arc, Place
+from tamis.notification.gate import Gate
 from tamis.notification.notified import Notified
 from tamis.notification.structure import Case, Structure, structure_class, structures
 from tamis.notification.watch import Watch
@@ -11,6 +12,7 @@ __all__ = [
     "AffectedRange",
     "Arc",
     "Case",
+    "Gate",
     "Notified",
     "Place",
     "Structure",

@@ -18,6 +18,8 @@ class Place(msgspec.Struct, frozen=True):
     must: float
     label: int
     epoch: int
+    #: Whether it is among those that may have two radii: such are in another order than those with one.
+    loose: bool = False
 
 
 class Arc(msgspec.Struct, frozen=True):
@@ -54,10 +56,12 @@ class AffectedRange(msgspec.Struct, frozen=True):
     low_must: float
     high_must: float
     arcs: tuple[Arc, ...] = ()
+    #: Whether it is of those that may have two radii.
+    loose: bool = False
 
     def meets(self, place: Place) -> bool:
         """Say whether a subscription is affected."""
-        if place.law != self.law:
+        if (place.law, place.loose) != (self.law, self.loose):
             return False
         if not (self.low, self.low_must) <= (place.may, place.must) <= (self.high, self.high_must):
             return False
@@ -81,3 +85,16 @@ class Relabelling(msgspec.Struct, frozen=True):
     must: float
     epoch: int
     shifts: tuple[Shift, ...]
+    loose: bool = False
+
+    def moved(self, place: Place) -> Place:
+        """Return where a subscription of this radius stands from now on; one that is of this epoch already stays.
+
+        A label that is older than the one before this is a `ValueError`: a relabelling in between was missed.
+        """
+        if place.epoch >= self.epoch:
+            return place
+        if place.epoch < self.epoch - 1:
+            raise ValueError(f"the label is of epoch {place.epoch}, but it is relabelled to {self.epoch}")
+        by = next((shift.by for shift in self.shifts if shift.low <= place.label <= shift.high), 0)
+        return msgspec.structs.replace(place, label=place.label + by, epoch=self.epoch)

@@ -101,8 +101,8 @@ class Arena:
         self.arcs: Longs = np.empty((4, 3), np.int64)
         self._used_nodes = self._used_trees = self._used_circles = self._used_runs = self._used_members = 0
         self._free: list[int] = []
-        #: Labels before and after the last relabelling, and the circle.
-        self.relabelled: list[tuple[int, Longs, Longs]] = []
+        #: For each relabelling both radii, the new epoch, and labels before and after; None while nobody asks for them.
+        self.relabelled: list[tuple[float, float, int, Longs, Longs]] | None = None
 
     # --- one by one ---------------------------------------------------------------------------------
 
@@ -342,9 +342,11 @@ class Arena:
         first, last = insert_label(self.labels, place, members, position)
         if first < last:
             row[EPOCH] += 1
-            # The new member had no label before.
-            after = np.delete(self.labels[place + first : place + last], position - first)
-            self.relabelled.append((circle, before[first : last - 1], after))
+            if self.relabelled is not None:
+                # The new member had no label before.
+                after = np.delete(self.labels[place + first : place + last], position - first)
+                may, must = self.radii[circle].tolist()
+                self.relabelled.append((may, must, int(row[EPOCH]), before[first : last - 1], after))
         self.handles[place + position + 1 : place + members + 1] = self.handles[place + position : place + members]
         self.handles[place + position] = handle
         open_run(self.circles, self.rings, circle, value, position)

@@ -4,6 +4,7 @@ from typing import Final, TypeVar
 
 import msgspec
 
+from tamis.language import Notify
 from tamis.notification.law import Law
 from tamis.notification.structure import Row
 from tamis.notification.wanted import Id
@@ -52,10 +53,29 @@ class SetState(msgspec.Struct, frozen=True):
     reals: bytes
 
 
-State = TypeVar("State", WatchState, SetState)
+class GateState(msgspec.Struct, frozen=True):
+    """A `Gate`; the columns are the bytes of arrays."""
+
+    #: How many keys a subscription remembers.
+    keys_kept: int
+    refused: int
+    #: By number: the id and its clause.
+    clauses: list[tuple[Id, Notify] | None]
+    free: list[int]
+    #: By number: how many keys were seen in this turn.
+    counts: list[int]
+    #: By number: the kind of a key and its bytes.
+    keys: list[tuple[int, bytes]]
+    #: By pair of a subscription and a key: both numbers, whether it was seen in this turn or the last, the value told.
+    marks: bytes
+    ages: bytes
+    told: bytes
 
 
-def encode(state: WatchState | SetState) -> bytes:
+State = TypeVar("State", WatchState, SetState, GateState)
+
+
+def encode(state: WatchState | SetState | GateState) -> bytes:
     """Return a state as bytes."""
     return MAGIC + msgspec.msgpack.encode(state)
 
@@ -63,7 +83,7 @@ def encode(state: WatchState | SetState) -> bytes:
 def decode(snapshot: bytes, kind: type[State]) -> State:
     """Return the state that bytes hold, or raise a `ValueError` that says what is wrong with them."""
     if not snapshot.startswith(MAGIC):
-        raise ValueError("this is no snapshot of a watch, or one of another version of Tamis")
+        raise ValueError("this is no snapshot of a watch or gate, or one of another version of Tamis")
     try:
         return msgspec.msgpack.decode(snapshot[len(MAGIC) :], type=kind)
     except msgspec.DecodeError as error:

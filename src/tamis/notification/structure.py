@@ -12,7 +12,7 @@ from typing import ClassVar, Literal, NamedTuple, TypeVar
 import msgspec
 import numpy as np
 
-from tamis.notification.affected import AffectedRange, Place
+from tamis.notification.affected import AffectedRange, Place, Relabelling
 from tamis.notification.circle import Doubles, Longs
 from tamis.notification.law import LAWS, Law
 
@@ -126,7 +126,14 @@ class Structure(ABC):
     def place(self, handle: int) -> Place:
         """Return where a subscription stands, in the terms of `ranges`."""
         row = self.row(handle)
-        return Place(self.law, row.may, row.must, row.label, row.epoch)
+        return Place(self.law, row.may, row.must, row.label, row.epoch, self.loose)
+
+    def relabellings(self) -> list[Relabelling]:
+        """Return what became of labels since this was asked last; an arc must not be sent before them.
+
+        Nothing is noted down for those who never ask: the first answer is empty.
+        """
+        return []
 
     @abstractmethod
     def row(self, handle: int) -> Row:

@@ -68,7 +68,7 @@ class TwoLevel(Structure):
             else:
                 inside = tuple(arc for slot, arc in arcs if first <= slot <= last)
             (low_may, low_must), (may, must) = self._radii(low), self._radii(high)
-            found.append(AffectedRange(self.law, low_may, may, low_must, must, inside))
+            found.append(AffectedRange(self.law, low_may, may, low_must, must, inside, self.loose))
         return found
 
     def radius_ranges(self) -> Doubles:
@@ -97,9 +97,8 @@ class TwoLevel(Structure):
         self.arena.load(Rows(trees, handle, label, epoch, may, must, centre), self._sharing(), relabel=False)
 
     def relabellings(self) -> list[Relabelling]:
-        """Return what became of labels since this was asked last; an arc must not be sent before them."""
-        found = [self._relabelling(*each) for each in self.arena.relabelled]
-        self.arena.relabelled.clear()
+        found = [self._relabelling(*each) for each in self.arena.relabelled or ()]
+        self.arena.relabelled = []
         return found
 
     def __len__(self) -> int:
@@ -183,14 +182,12 @@ class TwoLevel(Structure):
     def _label(self, slot: int) -> int:
         return int(self.arena.labels[self.arena.circles[self._circle(slot), PLACE]])
 
-    def _relabelling(self, circle: int, before: Longs, after: Longs) -> Relabelling:
+    def _relabelling(self, may: float, must: float, epoch: int, before: Longs, after: Longs) -> Relabelling:
         by = after - before
         ends = np.append(np.flatnonzero(np.diff(by)), len(by) - 1)
         begins = np.append(0, ends[:-1] + 1)
         shifts = (Shift(int(before[a]), int(before[b]), int(by[a])) for a, b in zip(begins, ends, strict=True))
-        may, must = self.arena.radii[circle].tolist()
-        epoch = int(self.arena.circles[circle, EPOCH])
-        return Relabelling(self.law, may, must, epoch, tuple(each for each in shifts if each.by))
+        return Relabelling(self.law, may, must, epoch, tuple(each for each in shifts if each.by), self.loose)
 
 
 @register(

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from tamis.notification.affected import AffectedRange, Place
+from tamis.notification.affected import AffectedRange, Place, Relabelling
 from tamis.notification.law import Law, checked_value
 from tamis.notification.snapshot import Held, WatchState, decode, encode
 from tamis.notification.structure import Structure, structure_class
@@ -119,6 +119,14 @@ class Watch:
         if self._ranges is None:
             self._ranges = [each for held in self._held.values() for each in held.ranges()]
         return list(self._ranges)
+
+    def relabellings(self) -> list[Relabelling]:
+        """Return how labels have changed since this was asked last: to be sent before any later ranges.
+
+        Only a new subscription makes labels change, and only for those with its radius. Nothing is noted down for those
+        who never ask: the first answer, and for each law the first after somebody asked for it, is empty.
+        """
+        return [each for held in self._held.values() for each in held.relabellings()]
 
     @property
     def value(self) -> float | None:
