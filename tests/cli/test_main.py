@@ -1,7 +1,7 @@
 import importlib.metadata
 from typing import Any
 
-COMMANDS = ("demo", "parse", "explain", "match", "bench", "sim", "lab", "config")
+COMMANDS = ("demo", "parse", "explain", "match", "serve", "pub", "sub", "bench", "sim", "lab", "config")
 
 
 def test_help_says_what_it_is_lists_every_command_and_shows_examples(invoke: Any) -> None:

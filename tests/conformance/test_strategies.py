@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from support.clauses import CLAUSES, Subscribers
 from support.overlays import KINDS, Step, Story, steps
 from tamis.routing import make_strategy
 from tamis.routing.registry import strategies
@@ -113,3 +114,46 @@ def test_exactly_those_who_want_it_get_it_in_long_stories(case: tuple[str, dict[
         tell(net, [(random.choice(KINDS), random.randrange(1000), random.randrange(1000)) for _ in range(60)])
         deliveries += len(net.deliveries)
     assert deliveries > 10 * STORIES
+
+
+@pytest.mark.parametrize("case", CASES, ids=name_of)
+def test_clauses_hold_back_what_a_list_says(case: tuple[str, dict[str, Any]]) -> None:
+    """One event at a time against the list; then many at once, of which the judge must not complain."""
+    exact = make_strategy(*case).capabilities.exact
+    held_back = 0
+    for seed in range(2):
+        random = Random(seed)
+        graph: nx.Graph[Any] = nx.random_labeled_tree(5, seed=seed)
+        net = Overlay(graph, routing=case[0], service=lambda *_: 0.0004, **case[1])
+        judge = Subscribers()
+        for broker in range(5):
+            net.advertise(broker, f"p{broker}", "true")
+        for turn in range(50):
+            client = random.randrange(6)
+            text = random.choice(["true", "x > 2", "x <= 5", "s = 'a'"]) + random.choice(CLAUSES)
+            if (f"c{client}", text) in judge.held:
+                net.unsubscribe(client % 5, f"c{client}", text)
+                judge.unsubscribe(f"c{client}", text)
+            elif random.random() < 0.4:
+                net.subscribe(client % 5, f"c{client}", text)
+                judge.subscribe(f"c{client}", text)
+            net.run()
+            broker = random.randrange(5)
+            event = {"x": random.randrange(9), "s": random.choice("ab")}
+            published = net.publish(broker, event, publisher=f"p{broker}")
+            net.run()
+            must, got = judge.told(event), {str(who) for who, what in net.deliveries if what == published}
+            clauses = {who for who, text in judge.held if "notify" in text}
+            assert not {who for who in got - must if exact or who in clauses}, f"turn {turn}"
+            assert must <= got, f"turn {turn}"
+            held_back += sum(each.condition.matches(event) for (who, _), each in judge.held.items() if who not in got)
+        assert net.missing() == []
+        for _ in range(40):
+            broker = random.randrange(5)
+            net.publish(broker, {"x": random.randrange(9), "s": random.choice("ab")}, publisher=f"p{broker}")
+            net.run(until=net.now + random.random() / 100)
+        net.run()
+        net.check_invariants()
+        assert net.missing() == []
+        assert net.metrics.summary().false_positives == 0 or not exact
+    assert held_back > 30

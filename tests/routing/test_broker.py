@@ -43,6 +43,15 @@ def test_a_condition_that_is_none_changes_nothing() -> None:
     assert broker.stored() == 0
 
 
+def test_an_advertisement_has_no_clause() -> None:
+    broker = make_strategy("identity").broker("b")
+    with pytest.raises(
+        ExpressionError, match="a condition is wanted here; a 'notify' clause belongs to a subscription"
+    ):
+        broker.handle(Advertise("alice", "x > 3 notify x moves 2"), 0.0)
+    assert not len(broker.adverts)
+
+
 def test_a_client_that_leaves_takes_everything_with_it() -> None:
     broker = make_strategy("identity").broker("b")
     broker.handle(NeighbourUp("n"), 0.0)

@@ -50,3 +50,34 @@ def test_a_dropped_holder_holds_nothing() -> None:
     assert table.holders("x > 2") == ["b"]
     assert "x > 1" not in table
     assert list(table) == ["x > 2"]
+
+
+def test_a_table_that_is_sound_is_kept_and_another_one_made_anew() -> None:
+    pairs = [("a", "x > 3"), ("a", "x > 5"), ("b", "x > 3")]
+    for spoil in ("nothing", "_held", "_holders", "_number", "_text", "_index", "_next"):
+        table = Table()
+        for holder, condition in pairs:
+            table.add(holder, condition)
+        for number in range(SMALL):
+            table.add("c", f"y = {number}")
+        assert table.interested({"x": 4}) == ["a", "b"]  # there is an index now
+        wanted = list(table.pairs())
+        match spoil:
+            case "_held":
+                del table._held["a"]["x > 5"]
+            case "_holders":
+                table._holders["x > 5"]["b"] = None
+            case "_number":
+                del table._number["x > 5"]
+            case "_text":
+                table._text[table._number["x > 5"]] = "x > 3"
+            case "_index":
+                assert table._index is not None
+                table._index.remove(table._number["x > 5"])
+            case "_next":
+                table._next = 0
+        mended = table.mended(wanted)
+        assert (mended is table) == (spoil == "nothing")
+        mended.check_invariants()
+        assert list(mended.pairs()) == wanted
+        assert table.mended(pairs[:1]).interested({"x": 4}) == ["a"]

@@ -6,6 +6,7 @@ import networkx as nx
 import pytest
 
 from tamis import ExpressionError
+from tamis.healing import broker_of
 from tamis.simulation import Clock, Link, Overlay
 
 
@@ -50,7 +51,7 @@ def test_the_graph_of_an_overlay_is_a_topology_again() -> None:
 def test_clocks_are_those_of_the_brokers() -> None:
     net = Overlay((2, [(0, 1)]), "flood", clocks={1: Clock(offset=1000.0)})
     net.run()
-    assert [node.broker.now for node in net._world.nodes.values()] == [0.0, 1000.0]
+    assert [broker_of(machine).now for machine in net.machines.values()] == [0.0, 1000.0]
 
 
 @pytest.mark.parametrize(
@@ -101,3 +102,71 @@ def test_what_is_not_advertised_is_refused_where_advertisements_are_needed() -> 
     net.publish(0, {"x": 6}, publisher="bob")
     with pytest.raises(ValueError, match=r"'bob' has not advertised \{'x': 4\}"):
         net.publish(0, {"x": 4}, publisher="bob")
+
+
+def prices(net: Overlay, *values: float) -> list[Any]:
+    """Publish prices one after another; return those that alice got."""
+    got = []
+    for value in values:
+        event = net.publish(2, {"price": value})
+        net.run()
+        got += [value for client, delivered in net.deliveries if (client, delivered) == ("alice", event)]
+    return got
+
+
+def test_a_subscription_may_have_a_clause() -> None:
+    net = Overlay((3, [(0, 1), (1, 2)]), "covering")
+    net.subscribe(0, "alice", "price > 0 notify price moves 2")
+    net.subscribe(0, "alice", "price > 0 notify price moves 50%")
+    net.run()
+    assert prices(net, 10, 11, 12, 15, 13, 12) == [10, 12, 15, 13]
+    with pytest.raises(ValueError, match="no subscription 'price > 0'"):
+        net.unsubscribe(0, "alice", "price > 0")
+    net.unsubscribe(0, "alice", "price > 0 notify price moves 2")
+    net.run()
+    assert prices(net, 20, 23) == [23]  # 15 was told by the share too
+    net.subscribe(0, "alice", "price > 0")
+    net.run()
+    assert prices(net, 24, 24) == [24, 24]
+    net.detach("alice")
+    net.run()
+    assert prices(net, 99) == []
+    assert (net.missing(), net.metrics.summary().false_positives) == ([], 0)
+    with pytest.raises(ExpressionError, match="belongs to a subscription"):
+        net.advertise(0, "alice", "price > 0 notify price moves 2")
+    net.check_invariants()
+
+
+def test_after_a_restart_clauses_begin_anew() -> None:
+    net = Overlay((3, [(0, 1), (1, 2)]), "simple")
+    net.subscribe(0, "alice", "price > 0 notify price moves 2")
+    net.run()
+    assert prices(net, 10, 11) == [10]
+    net.crash(0)
+    assert prices(net, 20) == []
+    assert net.missing() == [("alice", 3)]
+    net.restart(0)
+    net.run()
+    assert prices(net, 11, 12) == [11]
+    assert (net.missing(), net.metrics.summary().false_positives) == ([("alice", 3)], 0)
+
+
+def test_one_who_is_not_told_is_missed_and_one_who_is_told_too_much_is_seen() -> None:
+    """The judge looks at deliveries, not at brokers: here it looks at an overlay that loses, and at one that lies."""
+    lossy: nx.Graph[Any] = nx.Graph([(0, 1, {"loss": 1.0})])
+    net = Overlay(lossy, "flood")
+    net.subscribe(0, "alice", "true notify price moves 2")
+    net.run()
+    net.publish(1, {"price": 10})
+    net.run()
+    assert net.missing() == [("alice", 1)]
+    liar = Overlay((1, []), "flood")
+    liar.subscribe(0, "alice", "true notify price moves 2")
+    liar.run()
+    broker: Any = liar._world.nodes[0].broker
+    for price in (10, 11):
+        liar.publish(0, {"price": price})
+        broker._clauses.drop("alice")
+        liar.run()
+    assert liar.deliveries == [("alice", 1), ("alice", 2)]
+    assert liar.metrics.summary().false_positives == 1

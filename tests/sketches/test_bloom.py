@@ -79,3 +79,17 @@ def test_filters_of_different_families_are_not_compared() -> None:
         with pytest.raises(ValueError, match="different families"):
             compare()
     assert a != "a"
+
+
+@given(families, texts)
+def test_the_dense_form_is_read_as_it_was_written(hashes: Hashes, some: set[str]) -> None:
+    made = Bloom(hashes, some)
+    data = made.to_bytes()
+    assert len(data) == dense_bytes(hashes.bits)
+    assert Bloom.of_bytes(hashes, data) == made
+
+
+@pytest.mark.parametrize(("bits", "data"), [(12, b"\x01"), (12, b"\x01\x10"), (8, b"\x01\x02"), (64, b"")])
+def test_bytes_that_are_no_filter_are_refused(bits: int, data: bytes) -> None:
+    with pytest.raises(ValueError, match=f"{len(data)} bytes are no filter of {bits} bits"):
+        Bloom.of_bytes(Hashes(bits, 2), data)

@@ -13,6 +13,9 @@ from tamis.cli import options
 from tamis.cli.errors import EXIT_WRONG, InputError, bad_input_reported
 from tamis.cli.output import print_json, progress_bars, remark, stdout
 from tamis.cli.settings import load
+from tamis.cli.sim_chaos import Asked, print_chaos
+from tamis.cli.sim_chaos import chaos as run_chaos
+from tamis.cli.sim_chaos import shrink as shrink_chaos
 from tamis.cli.sim_run import Plan, SimResult, Simulation, refusals_are_bad_input
 from tamis.lab.experiment import DEFAULT_SEED
 from tamis.routing.registry import strategies
@@ -65,6 +68,23 @@ def sim(
     faults: Annotated[
         Path | None, typer.Option(metavar="FILE", help="What goes wrong after the first event: .toml or .json.")
     ] = None,
+    chaos: Annotated[
+        str | None,
+        typer.Option(
+            metavar="PROFILE|FILE",
+            help="Let everything go wrong and check what is promised: crashes, network, corruption, all; or a plan.",
+        ),
+    ] = None,
+    cast: Annotated[
+        str | None,
+        typer.Option(metavar="NAME", help="With --chaos: who has to withstand it. Default: each in turn."),
+    ] = None,
+    hours: Annotated[float, typer.Option(min=0.01, help="With --chaos: hours of virtual time for each seed.")] = 1.0,
+    seeds: Annotated[int, typer.Option(min=1, help="With --chaos: so many seeds, from --seed on.")] = 1,
+    shrink: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="With --chaos: write the shortest plan that breaks the same promise."),
+    ] = None,
     seed: Annotated[int, typer.Option(min=0, help="The same seed gives the same history.")] = DEFAULT_SEED,
     trace: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Write everything that happens there, as JSON lines.")
@@ -81,8 +101,16 @@ def sim(
     loss to excuse it, makes the exit code 1.
 
     `$ tamis sim --topology degree --parameter degree=4 --brokers 100 --strategy advertisement --picture net.svg`
+
+    With --chaos, overlays, clients and faults come from the seed; a promise that is broken makes the exit code 1.
+
+    `$ tamis sim --chaos all --seeds 20`
     """
     if context.invoked_subcommand is not None:
+        return
+    if chaos is not None:
+        asked = Asked(chaos=chaos, cast=cast, seed=seed, seeds=seeds, hours=hours)
+        _run_chaos(asked, shrink, options.progress_mode(progress), as_json)
         return
     with bad_input_reported():
         settings = load(progress=options.progress_mode(progress))
@@ -118,6 +146,20 @@ def sim(
         remark(f"written: {written}")
     if result.kept_promises is False:
         remark(f"tamis: strategy {strategy!r} broke its promise: {_complaints(result)}")
+        raise typer.Exit(EXIT_WRONG)
+
+
+def _run_chaos(asked: Asked, shortest: Path | None, progress: str | None, as_json: bool) -> None:
+    with bad_input_reported():
+        settings = load(progress=progress)
+        result = run_chaos(asked, settings.progress)
+        if as_json:
+            print_json(result)
+        else:
+            print_chaos(result)
+        if shortest is not None:
+            shrink_chaos(asked, shortest, settings.progress)
+    if not result.kept_promises:
         raise typer.Exit(EXIT_WRONG)
 
 

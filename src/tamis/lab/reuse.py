@@ -36,7 +36,7 @@ _CLIENT: Final = "client"
 #: needed, and building them takes longest.
 SOURCES: Final = 10
 #: Runs of each strategy, of which the cheapest counts.
-PASSES: Final = 2
+PASSES: Final = 9
 #: What is counted of that which brokers record.
 _COUNTED: Final = ("source_matches", "downstream_matches", "key_lookups")
 

@@ -22,10 +22,10 @@ SIZES: Final[dict[Scale, tuple[int, tuple[float, ...], int]]] = {
     Scale.QUICK: (30, (0.5,), 2),
     Scale.FULL: (100, (0.3, 0.5, 0.7), 1),
 }
-#: Graphs for the share of which the thesis has figures, and those of which only connections are looked at.
-GRAPHS: Final = {Scale.QUICK: 2, Scale.FULL: 10}
+#: Graphs for the share of which the thesis has figures, and of each kind of which only connections are looked at.
+GRAPHS: Final = {Scale.QUICK: 2, Scale.FULL: 100}
 MORE_GRAPHS: Final = 100
-#: The kind of graph that is used everywhere else.
+#: The kind of graph that the other experiments use.
 PLAIN: Final = "tree and random links"
 #: Seconds between heartbeats, and until events are published after everything failed.
 HEARTBEAT: Final = 1.0
@@ -33,8 +33,10 @@ NOTICED: Final = 20.0
 BROKERS: Final = 100
 
 
-#: How fast the chance of a link falls with distance in the graphs of Waxman, as a share of the largest distance.
-DECAYS: Final = (0.1, 0.15, 0.2, 0.4)
+#: How fast the chance of a link falls with distance in the graphs of Waxman, as a share of the largest distance; the
+#: one that is used, and some others.
+DECAY: Final = 0.2
+DECAYS: Final = (0.1, 0.15, DECAY, 0.4)
 
 
 class Delivered(msgspec.Struct, frozen=True):
@@ -79,15 +81,21 @@ def waxman(brokers: int, degree: float, decay: float, seed: int) -> "nx.Graph[Na
             return graph
 
 
-def survived(failing: Failing, brokers: int) -> dict[str, list[float]]:
+def survived(failing: Failing, brokers: int, first: int) -> dict[str, list[float]]:
     """Return which share of pairs stays connected when half fails, on many graphs of several kinds."""
     kinds: dict[str, Callable[[int], nx.Graph[Name]]] = {PLAIN: lambda seed: plain(brokers, DEGREE, seed)}
     for decay in DECAYS:
-        kinds[f"Waxman, {decay:g}"] = lambda seed, decay=decay: waxman(brokers, DEGREE, decay, seed)  # type: ignore[misc]
+        kinds[_waxman(decay)] = lambda seed, decay=decay: waxman(brokers, DEGREE, decay, seed)  # type: ignore[misc]
     return {
-        kind: [connected(failed(make(seed), failing, NAMED, seed), brokers) for seed in range(MORE_GRAPHS)]
+        kind: [
+            connected(failed(make(seed), failing, NAMED, seed), brokers) for seed in range(first, first + MORE_GRAPHS)
+        ]
         for kind, make in kinds.items()
     }
+
+
+def _waxman(decay: float) -> str:
+    return f"Waxman, {decay:g}"
 
 
 def arrived(strategy: str, graph: "nx.Graph[Name]", left: "nx.Graph[Name]") -> float:
@@ -125,7 +133,7 @@ def suffered(
     found: dict[float, list[Delivered]] = {share: [] for share in shares}
     for done, (share, each) in enumerate(points):
         progress(done, len(points))
-        graph = plain(brokers, DEGREE, each)
+        graph = waxman(brokers, DEGREE, DECAY, each)
         left = failed(graph, failing, share, each)
         delivered = Delivered(arrived(DDBR, graph, left), arrived(FBR, graph, left), connected(left, brokers))
         found[share].append(delivered)
@@ -139,8 +147,7 @@ def outcome(
     """Set what arrived beside the thesis."""
     brokers, *_ = SIZES[scale]
     half = found[NAMED]
-    by_kind = survived(failing, brokers)
-    more = by_kind[PLAIN]
+    by_kind = survived(failing, brokers, seed)
     others = [fmean(shares) for kind, shares in by_kind.items() if kind != PLAIN]
     ours, theirs = [each.ddbr for each in half], [each.fbr for each in half]
     papers = paper if brokers == BROKERS else (None, None)
@@ -151,7 +158,6 @@ def outcome(
             Row(f"{what}: delivered, D-DBR", fmean(ours), papers[0], "%"),
             Row(f"{what}: delivered, FBR", fmean(theirs), papers[1], "%"),
             Row(f"{what}: deliveries of D-DBR / connected pairs", sum(ours) / sum(each.connected for each in half)),
-            Row(f"{what}: connected pairs, {MORE_GRAPHS} graphs", fmean(more), None, "%"),
         ],
         figure=Figure(
             f"{failing} failed, %",
@@ -166,19 +172,21 @@ def outcome(
             ],
         ),
         notes=[
-            f"{brokers} brokers in random trees with random links up to a mean degree of {DEGREE:g}; a publisher and a "
-            "subscriber at each, every event is for all. Of all pairs of a publisher and a subscriber, dead ones "
-            "included, the share whose event arrives.",
+            f"{brokers} brokers in flat random graphs of Waxman with a mean degree of {DEGREE:g}, a kind that GT-ITM "
+            "makes; a publisher and a subscriber at each, every event is for all. Of all pairs of a publisher and a "
+            "subscriber, dead ones included, the share whose event arrives.",
             f"Both strategies run in the world. What fails does so in silence, {NOTICED:g} s before events are "
             f"published: D-DBR misses heartbeats (one every {HEARTBEAT:g} s) and finds new ways; FBR has none, and "
             "goes on along its trees, as in the thesis. (Told of failures, our FBR plants its trees anew.)",
             f"At {NAMED:.0%}, {len(half)} graphs: D-DBR {min(ours):.1f} to {max(ours):.1f} %, standard deviation "
             f"{stdev(ours):.1f}; FBR {min(theirs):.1f} to {max(theirs):.1f} %, standard deviation {stdev(theirs):.1f}. "
             f"The thesis has one graph, by GT-ITM; its figure for D-DBR is {gap:.1f} percentage points from our mean.",
-            f"D-DBR delivers to whomever a way leads. So more graphs need not be run: on {MORE_GRAPHS} of them "
-            f"{fmean(more):.1f} % of pairs stay connected, with a standard deviation of {stdev(more):.1f}. The thesis "
-            "took graphs of GT-ITM and does not say of which kind. On flat random graphs of that generator (Waxman), "
-            f"with links that are rather short, means are {min(others):.1f} to {max(others):.1f} %.",
+            "D-DBR delivers to whomever a way leads.",
+            "[ours] The thesis took graphs of GT-ITM and does not say of which kind. We first took random trees with "
+            f"random links, as the other experiments do: there {fmean(by_kind[PLAIN]):.1f} % of pairs stay connected. "
+            "Waxman's graphs were tried after that, and kept because they are that generator's own; how short their "
+            f"links are matters little, means are {min(others):.1f} to {max(others):.1f} %. Mean distances, on which "
+            "the other experiments depend, are the same in both kinds.",
         ],
         tables=[
             Table(

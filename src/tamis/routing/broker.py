@@ -10,7 +10,8 @@ from typing import Any, ClassVar
 
 import msgspec
 
-from tamis.routing.conditions import canonical, parsed
+from tamis.routing.clauses import Clauses
+from tamis.routing.conditions import asked, canonical, parsed
 from tamis.routing.messages import (
     Action,
     Advertise,
@@ -64,6 +65,9 @@ class Broker(ABC):
     #: The packets that it understands. Others are counted as `refused` and dropped.
     speaks: ClassVar[tuple[type[Packet], ...]]
 
+    #: Whether its tables can be leased (`tamis.routing.leasable`).
+    soft: ClassVar[bool] = False
+
     def __init__(self, name: Name, options: Options) -> None:
         self.name = name
         self.now = 0.0
@@ -72,6 +76,8 @@ class Broker(ABC):
         #: What local clients subscribed to, and what they advertised.
         self.clients = Table(options.engine)
         self.adverts = Table(options.engine)
+        #: Those subscriptions of local clients that have a `notify` clause. Only their conditions are in `clients`.
+        self._clauses = Clauses(options.engine)
         self._delivered = Recent()
         self._actions: list[Action] = []
         self._handlers: dict[type, Callable[[Any], None]] = {
@@ -148,6 +154,7 @@ class Broker(ABC):
         """Raise `AssertionError` if something does not fit together."""
         self.clients.check_invariants()
         self.adverts.check_invariants()
+        self._clauses.check_invariants(self.clients)
 
     def advertised(self, client: Name, event: Event) -> str | None:
         """Return an advertisement of a client that an event of its meets, if there is one."""
@@ -163,12 +170,17 @@ class Broker(ABC):
         self._actions.append(Send(neighbour, packet))
 
     def deliver(self, event: Event, clients: Iterable[Name]) -> None:
-        """Hand an event to local clients, unless it was here already.
+        """Hand an event to local clients, unless it was here already or their `notify` clauses hold it back.
 
         While links come and go, an event can reach a broker by an old way and by a new one.
         """
         listed = list(clients)
         if listed and self._delivered.add(event.id):
+            if self._clauses.held and any(client in self._clauses for client in listed):
+                self.record("matches")
+                listed, unmeasured = self._clauses.told(event.content, listed)
+                if unmeasured:
+                    self.record("unmeasured", unmeasured)
             self._actions.extend(Deliver(client, event) for client in listed)
 
     def set_timer(self, timer: str, after: float, background: bool = False) -> None:
@@ -182,14 +194,20 @@ class Broker(ABC):
     # --- the clients -----------------------------------------------------------------------------------
 
     def _subscribe(self, message: Subscribe) -> None:
-        condition = canonical(message.condition)
-        if self.clients.add(message.client, condition):
-            self.on_subscribe(message.client, condition)
+        client = message.client
+        condition, notify = asked(message.condition)
+        if notify is not None or client in self._clauses:
+            self._clauses.add(client, condition, notify, self.clients)
+        if self.clients.add(client, condition):
+            self.on_subscribe(client, condition)
 
     def _unsubscribe(self, message: Unsubscribe) -> None:
-        condition = canonical(message.condition)
-        if self.clients.remove(message.client, condition):
-            self.on_unsubscribe(message.client, condition)
+        client = message.client
+        condition, notify = asked(message.condition)
+        # A condition goes with the last subscription that has it, whatever clauses they have.
+        goes = self._clauses.remove(client, condition, notify) if client in self._clauses else notify is None
+        if goes and self.clients.remove(client, condition):
+            self.on_unsubscribe(client, condition)
 
     def _advertise(self, message: Advertise) -> None:
         condition = canonical(message.condition)
@@ -202,12 +220,24 @@ class Broker(ABC):
             self.on_unadvertise(message.client, condition)
 
     def _client_left(self, message: ClientLeft) -> None:
+        self._clauses.drop(message.client)
         for condition in self.clients.held_by(message.client):
             self.clients.remove(message.client, condition)
             self.on_unsubscribe(message.client, condition)
         for condition in self.adverts.held_by(message.client):
             self.adverts.remove(message.client, condition)
             self.on_unadvertise(message.client, condition)
+
+    def abandon(self, client: Name, condition: str) -> None:
+        """Let a local client no longer hold a condition, whatever clauses it has with it."""
+        self._clauses.abandon(client, condition)
+        if self.clients.remove(client, condition):
+            self.on_unsubscribe(client, condition)
+
+    def abandon_advert(self, client: Name, condition: str) -> None:
+        """Let a local client no longer advertise a condition."""
+        if self.adverts.remove(client, condition):
+            self.on_unadvertise(client, condition)
 
     # --- the links -------------------------------------------------------------------------------------
 

@@ -1,10 +1,10 @@
 """Conditions as brokers know them: texts in canonical spelling, so that equal ones are seen to be equal."""
 
 from functools import lru_cache
-from typing import Final, Literal, TypeAlias
+from typing import Final, Literal, NamedTuple, TypeAlias
 
 from tamis.covering.containment import Shape, intersects, meeting, shape
-from tamis.language import Expression, parse
+from tamis.language import Expression, ExpressionError, Notify, parse, parse_subscription
 
 #: How it is decided whether two conditions have events in common; see `tamis.intersects`.
 Mode: TypeAlias = Literal["sound", "thesis"]
@@ -17,6 +17,31 @@ REMEMBERED: Final = 1 << 18
 def canonical(text: str) -> str:
     """Return the canonical spelling of a condition. A text that is none is an `ExpressionError`."""
     return str(parse(text).normalized())
+
+
+def is_canonical(text: str) -> bool:
+    """Say whether a text is a condition in canonical spelling."""
+    try:
+        return canonical(text) == text
+    except ExpressionError:
+        return False
+
+
+class Asked(NamedTuple):
+    """What a subscription asks for: a condition in canonical spelling, which alone spreads, and its clause, if any."""
+
+    condition: str
+    notify: Notify | None
+
+    def __str__(self) -> str:
+        return self.condition if self.notify is None else f"{self.condition} {self.notify}"
+
+
+@lru_cache(REMEMBERED)
+def asked(text: str) -> Asked:
+    """Return what a subscription asks for. A text that is none is an `ExpressionError`."""
+    normal = parse_subscription(text).normalized()
+    return Asked(str(normal.condition), normal.notify)
 
 
 @lru_cache(REMEMBERED)

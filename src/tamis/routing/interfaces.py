@@ -6,7 +6,7 @@ from typing import Any, Final, Generic, TypeVar
 
 import numpy as np
 
-from tamis.routing.conditions import parsed
+from tamis.routing.conditions import is_canonical, parsed
 from tamis.routing.interface import Entry, Interface
 from tamis.routing.keys import Keys, KeyTable
 from tamis.routing.packets import Name, Subscription
@@ -34,6 +34,20 @@ class Interfaces(Generic[T]):
         """Make an interface for a new neighbour."""
         self.behind[neighbour] = Interface(self._engine)
         self._places[neighbour] = self._free.pop() if self._free else len(self._places) + 1
+
+    def interface(self, entries: Iterable[Entry[T]]) -> Interface[T]:
+        """Return an interface with these subscriptions that belongs to nobody yet."""
+        made: Interface[T] = Interface(self._engine)
+        made.add(entries)
+        return made
+
+    def emptied(self) -> "Interfaces[T]":
+        """Return the same without local clients, all indexes and keys made anew."""
+        made: Interfaces[T] = Interfaces(self._engine)
+        for neighbour, interface in self.behind.items():
+            made.open(neighbour)
+            made.add(neighbour, (entry for entry in interface.entries() if is_canonical(entry.condition)))
+        return made
 
     def close(self, neighbour: Name) -> list[Entry[T]]:
         """Forget a neighbour; return what lay behind it."""

@@ -10,14 +10,17 @@ from tamis.routing.packets import AnyPacket, Event, Name
 
 
 class Subscribe(msgspec.Struct, frozen=True, tag=True):
-    """A client wants the events that meet a condition. Asked twice, it is as if asked once."""
+    """A client wants the events that meet a condition. Asked twice, it is as if asked once.
+
+    The condition may be followed by a `notify` clause. With other clauses, or with none, it is another subscription.
+    """
 
     client: Name
     condition: str
 
 
 class Unsubscribe(msgspec.Struct, frozen=True, tag=True):
-    """A client takes one subscription back."""
+    """A client takes one subscription back, as it was made: with its clause, if it had one."""
 
     client: Name
     condition: str
@@ -37,11 +40,13 @@ class Unadvertise(msgspec.Struct, frozen=True, tag=True):
     condition: str
 
 
-class Publish(msgspec.Struct, frozen=True, tag=True):
+class Publish(msgspec.Struct, frozen=True, tag=True, omit_defaults=True):
     """A client publishes an event."""
 
     client: Name
     event: Event
+    #: What the broker's clock showed when the client did so; None if that is now, and nothing has waited since.
+    created: float | None = None
 
 
 class ClientLeft(msgspec.Struct, frozen=True, tag=True):
@@ -111,6 +116,10 @@ class Deliver(msgspec.Struct, frozen=True, tag=True, omit_defaults=True):
     event: Event
     #: At most so many seconds have passed since it was published; None if nobody measures that.
     age: float | None = None
+
+    def age_after(self, seconds: float) -> float | None:
+        """Return how old the event is if this is done at most so many seconds after the broker answered."""
+        return None if self.age is None else self.age + seconds
 
 
 class SetTimer(msgspec.Struct, frozen=True, tag=True):

@@ -1,10 +1,10 @@
 """What a broker asks of one neighbour: what all others want, less what it need not send."""
 
 from collections import Counter
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from typing import Generic, Protocol, TypeAlias, TypeVar
 
-from tamis.covering import Change, CoverTable
+from tamis.covering import Change, CoverTable, covers
 
 #: A condition, or a subscription with its owner.
 Item = TypeVar("Item", bound=Hashable)
@@ -22,6 +22,9 @@ class Pruning(Protocol[Item]):
     def remove(self, item: Item) -> Changes[Item]:
         """Let an item go that is there."""
 
+    def needed(self, items: Iterable[Item]) -> Iterable[Item]:
+        """Return which of the items that are there need to be sent."""
+
 
 class Everything(Generic[Item]):
     """Sends every item, but equal ones only once: identity-based routing (specs/004 §3)."""
@@ -33,6 +36,10 @@ class Everything(Generic[Item]):
     def remove(self, item: Item) -> Changes[Item]:
         """Withdraw it."""
         return (), (item,)
+
+    def needed(self, items: Iterable[Item]) -> Iterable[Item]:
+        """All of them."""
+        return items
 
 
 class Uncovered:
@@ -49,9 +56,19 @@ class Uncovered:
         """Withdraw it; what it alone covered has to be sent."""
         return _texts(self._table.remove(item))
 
+    def needed(self, items: Iterable[str]) -> Iterable[str]:  # noqa: ARG002 - the table has them
+        """Return those that nothing covers."""
+        return map(str, self._table.forwarded())
+
 
 def _texts(change: Change) -> Changes[str]:
     return list(map(str, change.forward)), list(map(str, change.withdraw))
+
+
+def suffice(told: Iterable[str], needed: Iterable[str]) -> bool:
+    """Say whether every condition that is needed, and can be met, is covered by one that is told."""
+    listed = list(told)
+    return all(covers("false", each) or any(covers(one, each) for one in listed) for each in needed)
 
 
 class Offer(Generic[Item]):
@@ -106,6 +123,14 @@ class Offer(Generic[Item]):
 
     def __contains__(self, item: object) -> bool:
         return item in self._sides
+
+    def fits(self, sides: Mapping[Item, int]) -> bool:
+        """Say whether this is what comes of so many sides wanting each item."""
+        return self._sides == sides and self._told.keys() == set(self._pruning.needed(sides))
+
+    def tells(self, item: Item) -> bool:
+        """Say whether the neighbour has an item, once it has got all packets."""
+        return item in self._told
 
     @property
     def told(self) -> list[Item]:

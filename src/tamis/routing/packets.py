@@ -179,9 +179,10 @@ class LinkState(Packet, frozen=True):
     rows: tuple[Links, ...]
 
 
-class Heartbeat(Packet, frozen=True):
-    """The sender is alive."""
+class Heartbeat(Packet, frozen=True, omit_defaults=True):
+    """The sender is alive, and knows these rows of the topology, summed up (`Topology.digest`)."""
 
+    digest: int = 0
     background: ClassVar[bool] = True
 
 
@@ -292,9 +293,151 @@ class LastWord(Packet, frozen=True):
     """Nothing more will be sent over this link: once both ends have said so, it can go and takes nothing with it."""
 
 
+class Refresh(Packet, frozen=True):
+    """A packet that says again what was said before, so that nobody forgets it (specs/004 §7)."""
+
+    packet: "AnyPacket"
+    background: ClassVar[bool] = True
+
+
+class Ping(Packet, frozen=True):
+    """Please answer with a pong: a link has come, and both ends need stamps of each other."""
+
+
+class Pong(Packet, frozen=True):
+    """Nothing but the stamp around it, so that no stamp becomes old."""
+
+    background: ClassVar[bool] = True
+
+
+#: One life of one end of a link: the how-manieth start of the broker, and a number that it gave this end.
+Life: TypeAlias = tuple[int, int]
+
+
+class Echo(msgspec.Struct, frozen=True, array_like=True):
+    """What one end of a link knows of packets that it got from the other: two of them (specs/004 §6).
+
+    Times at which something was sent are of the other end's clock, as it said.
+    """
+
+    #: Which life of the other end sent them.
+    life: Life
+    #: The helper: when it was sent, at least how long ago it came, and at least how long it was on its way.
+    helper_sent: float
+    held: float
+    least: float
+    #: The last one: when it was sent, at most how long ago it came, and at most how long it was on its way, if known.
+    last_sent: float
+    turned: float
+    most: float | None
+
+
+class Stamp(msgspec.Struct, frozen=True, array_like=True):
+    """When a packet was sent by the sender's clock, which drifts by at most so much, and what came the other way."""
+
+    life: Life
+    drift: float
+    sent: float
+    echo: Echo | None
+
+
+class Stamped(Packet, frozen=True):
+    """A packet with a stamp of its link. `Metrics` and traces look through it."""
+
+    stamp: Stamp
+    #: At most so many seconds had passed when it was stamped since somebody caused it; None if there is no bound.
+    age: float | None
+    packet: "AnyPacket"
+
+    @property
+    def background(self) -> bool:  # type: ignore[override]
+        """Whether the packet inside is sent for ever."""
+        return self.packet.background
+
+    @property
+    def event(self) -> Event | None:
+        """The event that the packet inside carries, if it carries one."""
+        return carried(self.packet)
+
+
+class Sketch(msgspec.Struct, frozen=True):
+    """A set of items as the bits of a Bloom filter and a sum of hashes, both of one salt (specs/000 §8)."""
+
+    salt: int
+    hashes: int
+    #: How many bits there are; they fill bytes, lowest first.
+    size: int
+    bits: bytes
+    digest: int
+
+
+class Observe(Packet, frozen=True):
+    """What do you hold from me? Answer with all, or if there is a sketch of what you should hold, only if you differ.
+
+    An observation that is urgent is not made for ever, but once because something has happened.
+    """
+
+    number: int
+    sketch: Sketch | None
+    urgent: bool = False
+
+    @property
+    def background(self) -> bool:  # type: ignore[override]
+        """Whether such packets are sent for ever."""
+        return not self.urgent
+
+
+class Held(Packet, frozen=True):
+    """All that the sender holds from the receiver, as it was asked by its number."""
+
+    number: int
+    items: tuple[str, ...]
+
+
+class Differs(Packet, frozen=True):
+    """The sender holds something else: at least these items, which the sketch does not have, and its own sketch."""
+
+    number: int
+    items: tuple[str, ...]
+    sketch: Sketch
+
+
+class Correct(Packet, frozen=True):
+    """What the receiver holds from the sender is wrong: some items are to go and some to come.
+
+    With `spread` the receiver tells others of it at once, otherwise when it observes them (specs/000 §7).
+    """
+
+    gone: tuple[str, ...]
+    come: tuple[str, ...]
+    spread: bool
+
+
+class Size(Packet, frozen=True):
+    """So many brokers are behind this link, the sender included (specs/000 §9)."""
+
+    brokers: int
+
+
+class Idle(Packet, frozen=True):
+    """An event that was of no use on its last hops except to get further (specs/000 §9)."""
+
+    hops: int
+    packet: "AnyPacket"
+
+    @property
+    def event(self) -> Event | None:
+        """The event that the packet inside carries."""
+        return carried(self.packet)
+
+
 #: Every packet there is; the wire and traces are read with it.
 AnyPacket: TypeAlias = (
     Plain
+    | Stamped
+    | Refresh
+    | Ping
+    | Pong
     | Prefixed
     | RoutingTreeUpdate
     | Least
@@ -322,7 +465,18 @@ AnyPacket: TypeAlias = (
     | Marked
     | KeyedSubscriptions
     | Keyed
+    | Observe
+    | Held
+    | Differs
+    | Correct
+    | Size
+    | Idle
 )
+
+
+def unstamped(packet: AnyPacket) -> AnyPacket:
+    """Return a packet without the stamp around it, if there is one."""
+    return packet.packet if isinstance(packet, Stamped) else packet
 
 
 def carried(packet: AnyPacket) -> Event | None:

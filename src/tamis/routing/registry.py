@@ -47,6 +47,11 @@ def strategies() -> dict[str, Capabilities]:
     return {name: _registry[name][1] for name in sorted(_registry)}
 
 
+def leasable() -> list[str]:
+    """Return the names of the strategies whose tables can be leased."""
+    return [name for name in sorted(_registry) if _registry[name][0].soft]
+
+
 def make_strategy(name: str, options: dict[str, Any] | None = None) -> Strategy:
     """Return a strategy. A name or an option that is none, or does not fit the others, is a `ValueError`."""
     if name not in _registry:

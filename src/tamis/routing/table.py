@@ -1,6 +1,6 @@
 """Who wants what: conditions with their holders."""
 
-from collections.abc import Hashable, Iterator, Mapping
+from collections.abc import Hashable, Iterable, Iterator, Mapping
 from typing import Any, Final, Generic
 
 from typing_extensions import TypeVar
@@ -111,6 +111,21 @@ class Table(Generic[Holder]):
     def __len__(self) -> int:
         """Return how many conditions are held, counted once for each holder."""
         return sum(map(len, self._held.values()))
+
+    def mended(self, pairs: Iterable[tuple[Holder, str]]) -> "Table[Holder]":
+        """Return a table of just these pairs: this one, if it is that and all its parts agree, or another."""
+        made: Table[Holder] = Table(self._engine)
+        for holder, condition in pairs:
+            made.add(holder, condition)
+        sound = (
+            self._held == made._held
+            and self._holders == made._holders
+            and self._number.keys() == made._number.keys()
+            and self._text == {number: text for text, number in self._number.items()}
+            and (self._index is None or set(self._index) == self._text.keys())
+            and self._next > max(self._text, default=-1)  # type: ignore[operator] # numbers are given here
+        )
+        return self if sound else made
 
     def check_invariants(self) -> None:
         """Raise `AssertionError` if something does not fit together."""

@@ -22,6 +22,10 @@ class Clock(msgspec.Struct, frozen=True, kw_only=True):
         """Return what the clock shows at a true time."""
         return self.offset + (1 + self.drift) * time
 
+    def stepped(self, by: float) -> "Clock":
+        """Return a clock that shows so many seconds more."""
+        return Clock(offset=self.offset + by, drift=self.drift)
+
     def lasts(self, shown: float) -> float:
         """Return how long it truly takes until the clock shows so many seconds more."""
         return shown / (1 + self.drift)

@@ -91,6 +91,27 @@ class Restart(_BrokerFault, frozen=True, kw_only=True, tag="restart"):
         net.restart(self.broker)
 
 
+class Corrupt(_BrokerFault, frozen=True, kw_only=True, tag="corrupt"):
+    """The tables of a broker are spoilt: what it knows of each neighbour is mixed up, by chance from a seed.
+
+    What its own clients asked for stays. Only brokers with a table for each neighbour can be spoilt.
+    """
+
+    seed: int = 0
+
+    def happen(self, net: "Overlay") -> None:
+        net.corrupt(self.broker, self.seed)
+
+
+class StepClock(_BrokerFault, frozen=True, kw_only=True, tag="clock"):
+    """The clock of a broker jumps by so many seconds."""
+
+    by: float
+
+    def happen(self, net: "Overlay") -> None:
+        net.step_clock(self.broker, self.by)
+
+
 class Partition(_Fault, frozen=True, kw_only=True, tag="partition"):
     """All links between brokers of different groups go; brokers that are not named are one more group."""
 
@@ -112,7 +133,7 @@ class Reunite(_Fault, frozen=True, kw_only=True, tag="reunite"):
         net.reunite()
 
 
-Fault: TypeAlias = Cut | Heal | ChangeLink | Crash | Restart | Partition | Reunite
+Fault: TypeAlias = Cut | Heal | ChangeLink | Crash | Restart | Corrupt | StepClock | Partition | Reunite
 
 
 class Faults(msgspec.Struct, frozen=True, forbid_unknown_fields=True):

@@ -19,6 +19,8 @@ class Link(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
     bandwidth: float | None = None
     #: The share of packets that get lost.
     loss: float = 0.0
+    #: The share of packets that arrive twice.
+    duplicates: float = 0.0
     #: Whether packets arrive in the order in which they were sent, as over TCP.
     ordered: bool = True
 
@@ -27,14 +29,15 @@ class Link(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
             raise ValueError(f"latency and jitter are not negative: {self.latency}, {self.jitter}")
         if self.bandwidth is not None and self.bandwidth <= 0:
             raise ValueError(f"a bandwidth is positive, not {self.bandwidth}")
-        if not 0 <= self.loss <= 1:
-            raise ValueError(f"a loss is a share between 0 and 1, not {self.loss}")
+        for name in ("loss", "duplicates"):
+            if not 0 <= getattr(self, name) <= 1:
+                raise ValueError(f"{name} is a share between 0 and 1, not {getattr(self, name)}")
 
 
 class Travel:
     """How packets travel in one direction of a link: when does what is sent now arrive?"""
 
-    __slots__ = ("_free", "_last", "_latency", "_plain", "_random", "link")
+    __slots__ = ("_free", "_last", "_latency", "_plain", "_random", "link", "twice")
 
     def __init__(self, link: Link, random: Random) -> None:
         self._random = random
@@ -47,6 +50,12 @@ class Travel:
         self.link = link
         self._latency = link.latency
         self._plain = link.ordered and not link.jitter and not link.loss and link.bandwidth is None
+        #: Whether some packets arrive twice.
+        self.twice = link.duplicates > 0
+
+    def again(self, packet: AnyPacket, now: float) -> float | None:
+        """Return when a packet arrives for the second time; None if it does not."""
+        return self.arrival(packet, now) if self._random.random() < self.link.duplicates else None
 
     def arrival(self, packet: AnyPacket, now: float) -> float | None:
         """Return when a packet arrives; None if it gets lost."""

@@ -7,7 +7,7 @@ from collections.abc import Callable
 import numpy as np
 
 from tamis.routing.messages import Arrived, Message, Publish
-from tamis.routing.packets import AnyPacket, Event, Name, carried
+from tamis.routing.packets import AnyPacket, Event, Name, carried, unstamped
 from tamis.simulation.observer import Observer
 from tamis.simulation.reference import Reference
 from tamis.simulation.summary import Latency, Spread, Summary
@@ -58,6 +58,7 @@ class Metrics(Observer):
 
     def sent(self, now: float, broker: Name, neighbour: Name, packet: AnyPacket) -> None:  # noqa: ARG002
         """Count packets."""
+        packet = unstamped(packet)
         kind = type(packet)
         self.sent_by_kind[kind.__name__] += 1
         self.sent_by_link[broker, neighbour] += 1
@@ -71,7 +72,7 @@ class Metrics(Observer):
         """Count packets that do not arrive."""
         self.lost_packets += 1
 
-    def delivered(self, now: float, broker: Name, client: Name, event: Event, hops: int) -> None:
+    def delivered(self, now: float, broker: Name, client: Name, event: Event, hops: int, age: float | None) -> None:  # noqa: ARG002
         """Count deliveries."""
         self.deliveries += 1
         fate = self._reference.deliver(client, event)
@@ -91,6 +92,11 @@ class Metrics(Observer):
     def total(self, metric: str) -> float:
         """Return what all brokers together counted."""
         return sum(self.recorded_by.get(metric, Counter()).values())
+
+    @property
+    def false_positives(self) -> int:
+        """How many deliveries there were that nobody wanted."""
+        return self._reference.false_positives
 
     def summary(self) -> Summary:
         """Return all that was counted, in figures."""

@@ -31,6 +31,15 @@ class Node:
         self.busy = False
         self.waiting: deque[tuple[Message, int]] = deque()
 
+    def step(self, by: float) -> None:
+        """Let the clock jump."""
+        self.clock = self.clock.stepped(by)
+        self.offset = self.clock.offset
+
+    def shown(self, time: float) -> float:
+        """Return what the clock shows at a true time."""
+        return self.offset + self.rate * time
+
 
 class Direction(Travel):
     """One direction of a link: from a node to another."""

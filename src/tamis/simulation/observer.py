@@ -30,14 +30,17 @@ class Observer:
     def lost(self, now: float, broker: Name, neighbour: Name, packet: AnyPacket) -> None:
         """A packet that was sent does not arrive: it got lost, or its link or the other end has gone."""
 
-    def delivered(self, now: float, broker: Name, client: Name, event: Event, hops: int) -> None:
-        """A broker has handed an event to a client."""
+    def delivered(self, now: float, broker: Name, client: Name, event: Event, hops: int, age: float | None) -> None:
+        """A broker has handed an event to a client; it is at most so old, if anybody measures that."""
 
     def recorded(self, now: float, broker: Name, metric: str, value: float) -> None:
         """A broker has counted something."""
 
     def timed(self, now: float, broker: Name, timer: SetTimer) -> None:
         """A broker has set a timer."""
+
+    def stepped(self, now: float, broker: Name, by: float) -> None:
+        """The clock of a broker has jumped."""
 
     def asked(self, now: float, broker: Name, action: Connect | Disconnect) -> None:
         """A broker has asked for a link to be opened or closed."""

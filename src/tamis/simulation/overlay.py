@@ -1,13 +1,17 @@
 """`tamis.Overlay`: a network of brokers in virtual time."""
 
+import math
 from collections.abc import Iterable, Mapping
-from typing import Any
+from itertools import count
+from typing import Any, Literal
 
+import msgspec
 import networkx as nx
 
-from tamis.healing import Healing
+from tamis.healing import Ages, Healing, Leases
+from tamis.healing.spoiling import spoil_by
 from tamis.routing import Machine, make_strategy
-from tamis.routing.conditions import canonical, parsed
+from tamis.routing.conditions import asked, canonical, parsed
 from tamis.routing.messages import (
     Advertise,
     ClientLeft,
@@ -16,7 +20,7 @@ from tamis.routing.messages import (
     Unadvertise,
     Unsubscribe,
 )
-from tamis.routing.packets import Event, Name
+from tamis.routing.packets import AnyPacket, Event, Name
 from tamis.routing.table import Table
 from tamis.simulation.clock import Clock
 from tamis.simulation.faults import Fault, Faults
@@ -24,7 +28,9 @@ from tamis.simulation.link import Link
 from tamis.simulation.metrics import Metrics
 from tamis.simulation.network import Network
 from tamis.simulation.observer import Observer
+from tamis.simulation.received import Received
 from tamis.simulation.reference import Reference
+from tamis.simulation.refreshing import Refreshing
 from tamis.simulation.topologies import Topology, graph_of
 from tamis.simulation.trace import TraceWriter
 from tamis.simulation.world import Service, World
@@ -42,6 +48,7 @@ class Overlay:
         topology: Topology,
         routing: str = "simple",
         *,
+        state: Literal["hard", "soft"] = "hard",
         healing: Healing | None = None,
         seed: int = 0,
         service: Service | None = None,
@@ -52,19 +59,25 @@ class Overlay:
     ) -> None:
         """Make an overlay. `options` are the strategy's; one that it does not have is a `ValueError`.
 
+        With `state="soft"` brokers forget what clients do not say again, as they then do (`Healing.leases`).
         `healing` says what keeps brokers right when something goes wrong, `service` how long they are busy, `clocks`
         whose clocks are wrong, `faults` what will go wrong, and `trace` takes down everything that happens.
         """
         self.strategy = make_strategy(routing, options)
-        self.healing = healing or Healing()
-        world = World(lambda name: self.healing.around(self.strategy.broker(name)), seed, service)
+        self.healing = _with_state(healing or Healing(), state)
+        boots = count(1)
+        world = World(lambda name: self.healing.around(self.strategy.broker(name), next(boots)), seed, service)
         self._world = world
         self._reference = Reference()
         #: What is counted by looking on.
         self.metrics = Metrics(self._reference, self.stored)
         #: Who got which event, in order.
         self.deliveries: list[tuple[Name, Name]] = []
+        #: The same with ages, if `healing` says how to bound them.
+        self.received: list[Received] = []
         self._network = Network(world, self.strategy, clocks or {})
+        leases = self.healing.leases
+        self._refreshing = None if leases is None else Refreshing(world, leases.refresh)
         self._home: dict[Name, Name] = {}
         self._advertised = Table()
         self._events = 0
@@ -74,6 +87,8 @@ class Overlay:
             world.watch(trace)
         world.watch(self.metrics)
         world.watch(_Deliveries(self.deliveries))
+        if self.healing.ages is not None:
+            world.watch(_Ages(self.received, self.healing.ages))
         self._network.build(graph_of(topology))
         if faults is not None:
             self.plan(faults)
@@ -145,10 +160,25 @@ class Overlay:
         """Let a broker that crashed start anew: its links come back, and its clients ask again for what they want."""
         self._network.restart(broker)
         for client in self._clients_at(broker):
-            for condition in self._reference.wanted.held_by(client):
+            self._reference.restart(client)
+            for condition in self._reference.held_by(client):
                 self._world.tell(broker, Subscribe(client, condition))
             for condition in self._advertised.held_by(client):
                 self._world.tell(broker, Advertise(client, condition))
+
+    def corrupt(self, broker: Name, seed: int = 0) -> None:
+        """Mix up what a broker knows of its neighbours. One without a table for each of them is a `ValueError`."""
+        self._network.check_runs(broker)
+        spoil_by(self._world.nodes[broker].broker, seed)
+
+    def step_clock(self, broker: Name, by: float) -> None:
+        """Let the clock of a broker jump by so many seconds."""
+        self._network.check_runs(broker)
+        self._world.step(broker, by)
+
+    def slip(self, one: Name, other: Name, packet: AnyPacket) -> None:
+        """Put a packet on the link from one broker to another that the first has not sent."""
+        self._world.slip(one, other, packet)
 
     def plan(self, faults: Faults) -> None:
         """Let faults happen, their times counted from now. A broker that there is not is a `ValueError`.
@@ -158,9 +188,10 @@ class Overlay:
         for fault in faults.faults:
             for broker in fault.brokers:
                 self._network.check_known(broker)
-            self._world.at(self.now + fault.at, lambda fault=fault: self._suffer(fault), background=True)  # type: ignore[misc]
+            self._world.at(self.now + fault.at, lambda fault=fault: self.suffer(fault), background=True)  # type: ignore[misc]
 
-    def _suffer(self, fault: Fault) -> None:
+    def suffer(self, fault: Fault) -> None:
+        """Let a fault happen now, whatever its time is. One that cannot happen is a `ValueError`."""
         if self._trace is not None:
             self._trace.fault(self.now, fault)
         try:
@@ -171,24 +202,27 @@ class Overlay:
     # --- clients -------------------------------------------------------------------------------------
 
     def subscribe(self, broker: Name, client: Name, condition: str) -> None:
-        """Let a client at a broker subscribe."""
+        """Let a client at a broker subscribe: with a condition, and a `notify` clause if it likes.
+
+        With a clause it gets what is far enough from what the same subscription made it get last.
+        """
         self._check_home(broker, client)
-        self._reference.wanted.add(client, canonical(condition))
-        self._world.tell(broker, Subscribe(client, condition))
+        self._reference.subscribe(client, *asked(condition))
+        self._say(broker, Subscribe(client, condition))
         self._home[client] = broker
 
     def unsubscribe(self, broker: Name, client: Name, condition: str) -> None:
-        """Let a client take a subscription back that it has."""
+        """Let a client take a subscription back that it has, the clause included."""
         self._check_home(broker, client)
-        if not self._reference.unsubscribe(client, canonical(condition)):
+        if not self._reference.unsubscribe(client, *asked(condition)):
             raise ValueError(f"client {client!r} has no subscription {condition!r}")
-        self._world.tell(broker, Unsubscribe(client, condition))
+        self._say(broker, Unsubscribe(client, condition))
 
     def advertise(self, broker: Name, client: Name, condition: str) -> None:
         """Let a client at a broker announce which events it will publish."""
         self._check_home(broker, client)
         self._advertised.add(client, canonical(condition))
-        self._world.tell(broker, Advertise(client, condition))
+        self._say(broker, Advertise(client, condition))
         self._home[client] = broker
 
     def unadvertise(self, broker: Name, client: Name, condition: str) -> None:
@@ -196,7 +230,7 @@ class Overlay:
         self._check_home(broker, client)
         if not self._advertised.remove(client, canonical(condition)):
             raise ValueError(f"client {client!r} has made no advertisement {condition!r}")
-        self._world.tell(broker, Unadvertise(client, condition))
+        self._say(broker, Unadvertise(client, condition))
 
     def publish(self, broker: Name, event: Mapping[str, Any], publisher: Name = "publisher") -> Name:
         """Let a client at a broker publish an event; return the event's id.
@@ -214,18 +248,26 @@ class Overlay:
         self._events += 1
         published = Event(self._events, dict(event))
         self._reference.publish(self.now, broker, published)
-        self._world.tell(broker, Publish(publisher, published))
+        created = None if self.healing.ages is None else self._world.nodes[broker].shown(self.now)
+        self._world.tell(broker, Publish(publisher, published, created))
         return self._events
 
-    def detach(self, client: Name) -> None:
-        """Let a client leave, with all its subscriptions and advertisements."""
+    def detach(self, client: Name, silent: bool = False) -> None:
+        """Let a client leave, with all its subscriptions and advertisements. With `silent` its broker is not told."""
         if client not in self._home:
             raise ValueError(f"there is no client {client!r}")
         home = self._home.pop(client)
-        if home in self._world.nodes:
+        if home in self._world.nodes and not silent:
             self._world.tell(home, ClientLeft(client))
+        if self._refreshing is not None:
+            self._refreshing.leave(client)
         self._reference.leave(client)
         self._advertised.drop(client)
+
+    def _say(self, broker: Name, message: Subscribe | Unsubscribe | Advertise | Unadvertise) -> None:
+        self._world.tell(broker, message)
+        if self._refreshing is not None:
+            self._refreshing.note(broker, message)
 
     def missing(self) -> list[tuple[Name, Name]]:
         """Return which client has to get which event and has not got it."""
@@ -236,6 +278,8 @@ class Overlay:
     def run(self, until: float | None = None) -> None:
         """Let time pass until the overlay is quiet, or until a time."""
         self._world.run(until)
+        if until is None:
+            self._reference.settle()
 
     def watch(self, observer: Observer) -> None:
         """Let somebody look on at everything that happens from now on."""
@@ -258,11 +302,31 @@ class Overlay:
             raise ValueError(f"client {client!r} is at broker {home!r}, not at {broker!r}")
 
 
+def _with_state(healing: Healing, state: str) -> Healing:
+    if state not in ("hard", "soft"):
+        raise ValueError(f"the state of brokers is 'hard' or 'soft', not {state!r}")
+    if state == "soft" and healing.leases is None:
+        return msgspec.structs.replace(healing, leases=Leases())
+    return healing
+
+
 class _Deliveries(Observer):
     """Notes who got what."""
 
     def __init__(self, deliveries: list[tuple[Name, Name]]) -> None:
         self._deliveries = deliveries
 
-    def delivered(self, now: float, broker: Name, client: Name, event: Event, hops: int) -> None:  # noqa: ARG002
+    def delivered(self, now: float, broker: Name, client: Name, event: Event, hops: int, age: float | None) -> None:  # noqa: ARG002
         self._deliveries.append((client, event.id))
+
+
+class _Ages(Observer):
+    """Notes how old things were at most."""
+
+    def __init__(self, received: list[Received], ages: Ages) -> None:
+        self._received = received
+        self._ages = ages
+
+    def delivered(self, now: float, broker: Name, client: Name, event: Event, hops: int, age: float | None) -> None:  # noqa: ARG002
+        bound = math.inf if age is None else age
+        self._received.append(Received(client, event.id, now, bound, self._ages.timely(bound)))

@@ -2,28 +2,33 @@
 
 from collections import deque
 from collections.abc import Iterator
-from itertools import zip_longest
+from itertools import count, zip_longest
 from pathlib import Path
 from typing import Final
 
 import msgspec
 
 from tamis.healing import Healing
+from tamis.healing.spoiling import spoil_by
 from tamis.routing import Machine, Strategy, make_strategy
 from tamis.routing.messages import Action, Connect, Deliver, Disconnect, Send, SetTimer
 from tamis.routing.messages import Record as Count
 from tamis.routing.packets import Name, carried
 from tamis.simulation.clock import Clock
+from tamis.simulation.faults import Corrupt
 from tamis.simulation.trace import (
     Asked,
     Began,
     Delivered,
+    Faulted,
     Recorded,
     Sent,
     Started,
+    Stepped,
     Stopped,
     Timed,
     Told,
+    delivery,
     encoded,
     read_trace,
 )
@@ -100,43 +105,54 @@ class _Cast:
         self._strategy = strategy
         self._healing = healing
         self._brokers: dict[Name, tuple[Machine, Clock]] = {}
+        #: When each was told something, and what it has still to do.
+        self._told: dict[Name, float] = {}
         self._due: dict[Name, Iterator[Action]] = {}
+        self._boots = count(1)
 
     def compare(self, record: Written, line: bytes) -> str | None:
         """Take a record; return what stands against it, if something does."""
         match record:
             case Started():
-                machine = self._healing.around(self._strategy.broker(record.broker))
+                machine = self._healing.around(self._strategy.broker(record.broker), next(self._boots))
                 self._brokers[record.broker] = machine, record.clock
                 self._due[record.broker] = iter(())
             case Stopped():
                 # What a broker had still to do when it crashed is never done.
                 del self._brokers[record.broker], self._due[record.broker]
+            case Faulted(fault=Corrupt() as fault):
+                # Nobody is told of it, so it has to be done again.
+                spoil_by(self._brokers[fault.broker][0], fault.seed)
+            case Stepped():
+                machine, clock = self._brokers[record.broker]
+                self._brokers[record.broker] = machine, clock.stepped(record.by)
             case Told():
                 broker, clock = self._brokers[record.broker]
                 left = next(self._due[record.broker], None)
                 if left is not None:
                     return f"before that, {left}"
+                self._told[record.broker] = record.time
                 self._due[record.broker] = iter(broker.handle(record.message, clock.shown(record.time)))
             case Sent() | Delivered() | Recorded() | Timed() | Asked():
                 action = next(self._due[record.broker], None)
                 if action is None:
                     return "nothing"
-                if _as_written(action, record) != line:
+                if _as_written(action, record, self._told[record.broker]) != line:
                     return str(action)
             case _:
                 pass
         return None
 
 
-def _as_written(action: Action, record: Sent | Delivered | Recorded | Timed | Asked) -> bytes | None:
+def _as_written(action: Action, record: Sent | Delivered | Recorded | Timed | Asked, told: float) -> bytes | None:
     """Return the line that an action makes, given what only the world knows: when, and how far away."""
     time, broker = record.time, record.broker
     match action:
         case Send():
             return encoded(Sent(time, broker, action.neighbour, action.packet), carried(action.packet))
         case Deliver() if isinstance(record, Delivered):
-            return encoded(Delivered(time, broker, action.client, action.event.id, record.hops))
+            age = action.age_after(time - told)
+            return encoded(delivery(time, broker, action.client, action.event.id, record.hops, age))
         case Count():
             return encoded(Recorded(time, broker, action.metric, action.value))
         case SetTimer():

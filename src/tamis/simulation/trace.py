@@ -113,6 +113,8 @@ class Delivered(_Record, frozen=True):
     client: Name
     event: Name
     hops: int
+    #: At most how old it was; None if there is no bound, nothing if nobody measured.
+    age: float | msgspec.UnsetType | None = msgspec.UNSET
 
 
 class Recorded(_Record, frozen=True):
@@ -132,6 +134,14 @@ class Timed(_Record, frozen=True):
     timer: SetTimer
 
 
+class Stepped(_Record, frozen=True):
+    """The clock of a broker jumped."""
+
+    time: float
+    broker: Name
+    by: float
+
+
 class Asked(_Record, frozen=True):
     """A broker asked for a link to be opened or closed."""
 
@@ -141,7 +151,20 @@ class Asked(_Record, frozen=True):
 
 
 Record: TypeAlias = (
-    Began | Started | Stopped | Linked | Unlinked | Faulted | Told | Sent | Lost | Delivered | Recorded | Timed | Asked
+    Began
+    | Started
+    | Stopped
+    | Linked
+    | Unlinked
+    | Faulted
+    | Told
+    | Sent
+    | Lost
+    | Delivered
+    | Recorded
+    | Timed
+    | Stepped
+    | Asked
 )
 _ENCODER: Final = msgspec.json.Encoder()
 _DECODER: Final = msgspec.json.Decoder(Record)
@@ -255,8 +278,8 @@ class TraceWriter(Observer):
     def lost(self, now: float, broker: Name, neighbour: Name, packet: AnyPacket) -> None:
         self._write(Lost(now, broker, neighbour, packet), carried(packet))
 
-    def delivered(self, now: float, broker: Name, client: Name, event: Event, hops: int) -> None:
-        self._write(Delivered(now, broker, client, event.id, hops))
+    def delivered(self, now: float, broker: Name, client: Name, event: Event, hops: int, age: float | None) -> None:
+        self._write(delivery(now, broker, client, event.id, hops, age))
 
     def recorded(self, now: float, broker: Name, metric: str, value: float) -> None:
         self._write(Recorded(now, broker, metric, value))
@@ -264,11 +287,19 @@ class TraceWriter(Observer):
     def timed(self, now: float, broker: Name, timer: SetTimer) -> None:
         self._write(Timed(now, broker, timer))
 
+    def stepped(self, now: float, broker: Name, by: float) -> None:
+        self._write(Stepped(now, broker, by))
+
     def asked(self, now: float, broker: Name, action: Connect | Disconnect) -> None:
         self._write(Asked(now, broker, action))
 
     def _write(self, record: Record, event: Event | None = None) -> None:
         self._file.write(encoded(record, event))
+
+
+def delivery(time: float, broker: Name, client: Name, event: Name, hops: int, age: float | None) -> Delivered:
+    """Return the record of a delivery; an age without bound is written as null."""
+    return Delivered(time, broker, client, event, hops, msgspec.UNSET if age is None else age)
 
 
 def event_of(message: Message) -> Event | None:

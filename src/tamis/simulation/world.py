@@ -152,17 +152,18 @@ class World:
     def _directions(self, one: Name, other: Name) -> list[Direction]:
         if not self.is_linked(one, other):
             raise ValueError(f"there is no link between {one!r} and {other!r}")
-        ends = (one, other), (other, one)
-        return [self.nodes[near].links[far] for near, far in ends if near in self.nodes]
+        # One end may be down, or have come back while the link was cut.
+        ends = [(self.nodes[near], far) for near, far in ((one, other), (other, one)) if near in self.nodes]
+        return [node.links[far] for node, far in ends if far in node.links]
 
     # --- what happens --------------------------------------------------------------------------------
 
-    def tell(self, broker: Name, message: Message) -> None:
+    def tell(self, broker: Name, message: Message, background: bool = False) -> None:
         """Let a broker handle a message now, that is, when it has handled what it was told before."""
-        self._tell(self._node(broker), message)
+        self._tell(self._node(broker), message, background)
 
-    def _tell(self, node: Node, message: Message) -> None:
-        self._put(self.now, False, self._take, (node, message, 0))
+    def _tell(self, node: Node, message: Message, background: bool = False) -> None:
+        self._put(self.now, background, self._take, (node, message, 0))
 
     def at(self, time: float, happens: Callable[[], None], background: bool = False) -> None:
         """Let something happen at a time."""
@@ -199,20 +200,20 @@ class World:
             see(now, node.name, message, hops)
         actions = node.broker.handle(message, node.offset + node.rate * now)
         if self._service is None:
-            self._do(node, actions, hops)
+            self._do(node, actions, hops, now)
             return
         node.busy = True
-        self._put(now + self._service(message, actions), False, self._done, (node, actions, hops))
+        self._put(now + self._service(message, actions), False, self._done, (node, actions, hops, now))
 
-    def _done(self, node: Node, actions: list[Action], hops: int) -> None:
+    def _done(self, node: Node, actions: list[Action], hops: int, since: float) -> None:
         if not node.runs:
             return
         node.busy = False
-        self._do(node, actions, hops)
+        self._do(node, actions, hops, since)
         if node.waiting:
             self._take(node, *node.waiting.popleft())
 
-    def _do(self, node: Node, actions: list[Action], hops: int) -> None:
+    def _do(self, node: Node, actions: list[Action], hops: int, since: float) -> None:
         for action in actions:
             # The most frequent first, and no pattern matching: this is where the time goes.
             kind = type(action)
@@ -222,8 +223,9 @@ class World:
                 for see in self._recorded:
                     see(self.now, node.name, action.metric, action.value)  # type: ignore[union-attr]
             elif kind is Deliver:
+                age = action.age_after(self.now - since)  # type: ignore[union-attr]
                 for see in self._delivered:
-                    see(self.now, node.name, action.client, action.event, hops)  # type: ignore[union-attr]
+                    see(self.now, node.name, action.client, action.event, hops, age)  # type: ignore[union-attr]
             elif isinstance(action, SetTimer):
                 self._set_timer(node, action)
             elif isinstance(action, Connect | Disconnect):
@@ -249,6 +251,21 @@ class World:
             self._lose(node.name, neighbour, packet)
         else:
             self._put(time, packet.background, self._arrive, (direction, Arrived(node.name, packet), hops + 1))
+        if direction is not None and direction.twice and not direction.dark:
+            time = direction.again(packet, now)
+            if time is not None:
+                self._put(time, packet.background, self._arrive, (direction, Arrived(node.name, packet), hops + 1))
+
+    def slip(self, one: Name, other: Name, packet: AnyPacket) -> None:
+        """Put a packet on the link from one broker to another that the first has not sent: it arrives now."""
+        direction = self._directions(one, other)[0]
+        self._put(self.now, False, self._arrive, (direction, Arrived(one, packet), 1))
+
+    def step(self, name: Name, by: float) -> None:
+        """Let a broker's clock jump."""
+        self._node(name).step(by)
+        for see in self._seen["stepped"]:
+            see(self.now, name, by)
 
     def _arrive(self, direction: Direction, message: Arrived, hops: int) -> None:
         if direction.stands and not direction.dark and direction.target.runs:

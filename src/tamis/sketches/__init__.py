@@ -2,6 +2,7 @@
 
 from tamis.sketches.bloom import Bloom, best_hashes, dense_bytes, false_positive_rate, sparse_bytes
 from tamis.sketches.counting import CountingBloom
+from tamis.sketches.digest import digest
 from tamis.sketches.equality import false_equality, pessimistic_false_equality
 from tamis.sketches.hashes import Hashes
 
@@ -11,6 +12,7 @@ __all__ = [
     "Hashes",
     "best_hashes",
     "dense_bytes",
+    "digest",
     "false_equality",
     "false_positive_rate",
     "pessimistic_false_equality",

@@ -51,6 +51,19 @@ class Bloom:
         made.set(places)
         return made
 
+    @classmethod
+    def of_bytes(cls, hashes: Hashes, data: bytes) -> "Bloom":
+        """Return the filter whose dense form is given. Another size, or bits beyond the last, is a `ValueError`."""
+        made = cls(hashes)
+        if len(data) != dense_bytes(hashes.bits) or (hashes.bits % 8 and data[-1] >> hashes.bits % 8):
+            raise ValueError(f"{len(data)} bytes are no filter of {hashes.bits} bits")
+        made._words = np.frombuffer(data.ljust(8 * len(made._words), b"\0"), "<u8").astype(np.uint64)
+        return made
+
+    def to_bytes(self) -> bytes:
+        """Return the dense form: all bits, lowest first."""
+        return self._words.astype("<u8").tobytes()[: dense_bytes(self.hashes.bits)]
+
     def set(self, places: Iterable[int]) -> None:
         """Set bits."""
         for place in places:

@@ -106,7 +106,7 @@ def test_messages_have_60_keys_at_most_and_20_with_covering() -> None:
         assert isinstance(broker, PartialReuse)
         return broker.most
 
-    assert most() == KEYS == 60
+    assert most() == KEYS == 500
     assert most(covering=True) == KEYS_UNDER_COVERING == 20
     assert most(keys=7) == most(keys=7, covering=True) == 7
 

@@ -74,6 +74,11 @@ class ForwardingTable(ABC):
                 self._free.append(slot)
         return True
 
+    def holds(self, places: Places, key: Hashable, interface: Interface) -> bool:
+        """Say whether a filter is held for an interface."""
+        slot = self._slots.get(places)
+        return slot is not None and key in self._leaves[slot].get(interface, ())
+
     def match(self, places: Places) -> list[Interface]:
         """Return the interfaces for an event with these bits, in the order in which they came."""
         if places and not 0 <= min(places) <= max(places) < self.bits:

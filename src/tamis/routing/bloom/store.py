@@ -47,6 +47,13 @@ class Store:
         self.blunt -= found.blunt and news
         return news
 
+    def holds(self, condition: str, interface: Interface) -> bool:
+        """Say whether a condition is held for an interface."""
+        return all(
+            self.table.holds(self._bits(each), (condition, number), interface)
+            for number, each in enumerate(filters_of(condition).filters)
+        )
+
     def _bits(self, conjunction: Filter) -> Places:
         return tuple(sorted({place for predicate in conjunction for place in self._places(predicate.text)}))
 

@@ -29,9 +29,9 @@ class Peer:
         #: The number of the last change heard from it, and of the last one sent to it.
         self.heard = 0
         self.sent = 0
-        #: Whether it was told what was there before it came, and whether it was asked to tell everything again.
+        #: Whether it was told what was there before it came, and when it was asked to tell everything again.
         self.greeted = False
-        self.asked = False
+        self.asked: float | None = None
 
 
 class Cluster:

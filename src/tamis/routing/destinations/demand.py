@@ -75,6 +75,10 @@ class Demand:
         """Return all that a target has to be told."""
         return tuple(self._reasons.get(target, ()))
 
+    def targets(self, condition: str) -> list[Target]:
+        """Return who has to be told of a condition."""
+        return [target for target, reasons in self._reasons.items() if condition in reasons]
+
     def take_changes(self) -> list[tuple[Target, tuple[str, ...], tuple[str, ...]]]:
         """Return for every target which conditions are gone and which are new since this was asked last."""
         changes = []
@@ -88,7 +92,11 @@ class Demand:
         return changes
 
     def check_invariants(self) -> None:
-        """Raise `AssertionError` if the counts differ from what they are when counted anew."""
+        """Raise `AssertionError` if something does not fit together."""
+        assert self.fits()
+
+    def fits(self) -> bool:
+        """Say whether the counts are what they are when counted anew."""
         counts: dict[Target, dict[str, int]] = {}
         for side, adverts in self._groups.items():
             for advert, groups in adverts.items():
@@ -97,4 +105,4 @@ class Demand:
                         if holder not in others and may_meet(advert, condition):
                             reasons = counts.setdefault(target, {})
                             reasons[condition] = reasons.get(condition, 0) + 1
-        assert counts == self._reasons
+        return counts == self._reasons

@@ -32,6 +32,8 @@ from tamis.routing.packets import (
 
 #: When the topology changes, so many seconds pass before brokers greet and check each other.
 SETTLING: Final = 0.1
+#: After so many seconds without an answer a broker is asked once more.
+ANSWERED: Final = 5.0
 #: The packets of both layers.
 SPOKEN: Final = (LinkState, Heartbeat, Multicast, Offered, Wanted, Snapshot, Check, Again)
 
@@ -146,7 +148,7 @@ class Matching(Network):
         if packet.number <= peer.heard:
             return
         peer.heard = packet.number
-        peer.asked = False
+        peer.asked = None
         offers = {id_of(packet.source, each): each for each in packet.offers}
         gone = [each for id, each in peer.announced.items() if id not in offers]
         self._announced(cluster, peer, packet.source, gone, packet.offers)
@@ -156,14 +158,15 @@ class Matching(Network):
 
     def _compare(self, cluster: Cluster, peer: Peer, source: Name, sent: int, heard: int, epoch: int) -> None:
         if sent != peer.heard:
-            peer.asked = False
+            peer.asked = None
             self._ask(cluster, peer, source)
         if (heard, epoch) != (peer.sent, cluster.epoch):
             self._snapshot(cluster, [source])
 
     def _ask(self, cluster: Cluster, peer: Peer, broker: Name) -> None:
-        if not peer.asked:
-            peer.asked = True
+        # The question, or its answer, may have got lost; or this broker's clock has gone back.
+        if peer.asked is None or not 0 <= self.now - peer.asked < ANSWERED:
+            peer.asked = self.now
             self.emit(Again(cluster.name, self.name, (broker,), self.time_to_live(cluster), cluster.epoch))
 
     def _wants(self, cluster: Cluster, broker: Name, remove: Iterable[str], add: Iterable[str]) -> None:
@@ -187,7 +190,7 @@ class Matching(Network):
             id = id_of(broker, each)
             if peer.announced.pop(id, None) is not None:
                 changed[id] = None
-                self._tellers[id].pop((cluster.name, broker))
+                self._tellers.get(id, {}).pop((cluster.name, broker), None)
         for each in add:
             id = id_of(broker, each)
             if peer.announced.get(id) != each:

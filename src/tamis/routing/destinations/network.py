@@ -2,6 +2,8 @@
 
 from abc import abstractmethod
 from collections.abc import Iterable
+from functools import reduce
+from operator import xor
 from typing import Annotated, Any, Final
 
 import msgspec
@@ -40,6 +42,8 @@ class Network(Broker):
         self._heartbeat = options.heartbeat
         self._alive: dict[Name, float] = {}
         self._suspects: dict[Name, None] = {}
+        #: Neighbours whose last heartbeat said that they know other rows.
+        self._differing: dict[Name, None] = {}
         self._pending = Pending()
         self._running: dict[str, None] = {}
 
@@ -76,6 +80,7 @@ class Network(Broker):
 
     def on_neighbour_down(self, neighbour: Name) -> None:
         self._alive.pop(neighbour, None)
+        self._differing.pop(neighbour, None)
         if self._suspects.pop(neighbour, "none") == "none":
             self.close(neighbour, lossy=True)
 
@@ -167,6 +172,8 @@ class Network(Broker):
             self.on_way(neighbour, packet)
         elif isinstance(packet, LinkState):
             self._hear(neighbour, packet)
+        elif isinstance(packet, Heartbeat):
+            self._compare_rows(neighbour, packet.digest)
 
     def on_way(self, neighbour: Name, packet: Routed) -> None:  # noqa: ARG002 - some count who sent it
         """Take or pass on what is on its way to some brokers."""
@@ -241,13 +248,31 @@ class Network(Broker):
 
     def _beat(self) -> None:
         for neighbour in self.neighbours:
-            self.send(neighbour, Heartbeat())
+            self.send(neighbour, Heartbeat(self._digest(neighbour)))
             late = self.now - self._alive.get(neighbour, self.now) > (MISSES + 0.5) * self._heartbeat
             if late and neighbour not in self._suspects:
                 self._suspects[neighbour] = None
                 self.close(neighbour, lossy=True)
         if self.neighbours:
             self.soon("beat", self._heartbeat, background=True)
+
+    def _digest(self, neighbour: Name) -> int:
+        """Return the rows of all clusters that a neighbour is in as well, summed up."""
+        names = [name for name in self.clusters_of(neighbour) if name in self.clusters]
+        return reduce(xor, (self.clusters[name].topology.digest for name in names), 0)
+
+    def _compare_rows(self, neighbour: Name, digest: int) -> None:
+        """Tell a neighbour all rows if it knows others for two heartbeats: news are not that long on their way."""
+        if digest == self._digest(neighbour):
+            self._differing.pop(neighbour, None)
+        elif neighbour not in self._differing:
+            self._differing[neighbour] = None
+        else:
+            del self._differing[neighbour]
+            for cluster in self.clusters.values():
+                if neighbour in cluster.links:
+                    cluster.links[neighbour] = dict.fromkeys(cluster.topology.rows)
+                    self.soon("spread", GATHERING)
 
     def check_invariants(self) -> None:
         super().check_invariants()

@@ -1,9 +1,17 @@
 """Which links a cluster has, and where a packet goes next on its shortest way (TRT and SPRT of specs/002 §3.2)."""
 
 from collections.abc import Iterable, Sequence
+from functools import reduce
+from operator import xor
+from typing import Final
+
+import msgspec
+from xxhash import xxh3_64_intdigest
 
 from tamis.routing.destinations.order import order
 from tamis.routing.packets import Links, Name
+
+_ENCODER: Final = msgspec.msgpack.Encoder()
 
 
 class Topology:
@@ -16,11 +24,15 @@ class Topology:
     def __init__(self, me: Name) -> None:
         self.me = me
         self.rows: dict[Name, Links] = {}
+        #: Two topologies that differ in this differ in their rows.
+        self.digest = 0
         self._hops: dict[Name, Name] | None = None
         self._distances: dict[Name, int] = {}
 
     def put(self, row: Links) -> None:
         """Take a row in, instead of the broker's present one."""
+        known = self.rows.get(row.broker)
+        self.digest ^= _digest(row) if known is None else _digest(row) ^ _digest(known)
         self.rows[row.broker] = row
         self._hops = None
 
@@ -90,10 +102,15 @@ class Topology:
     def check_invariants(self) -> None:
         """Raise `AssertionError` if something does not fit together."""
         assert all(broker == row.broker for broker, row in self.rows.items())
+        assert self.digest == reduce(xor, map(_digest, self.rows.values()), 0)
         for broker, hop in self.hops().items():
             assert self.are_linked(self.me, hop)
             assert self._distances[broker] == self.reachable(self.me)[broker]
             assert self.reachable(hop)[broker] == self._distances[broker] - 1
+
+
+def _digest(row: Links) -> int:
+    return xxh3_64_intdigest(_ENCODER.encode(row))
 
 
 def is_newer(row: Links, known: Links) -> bool:

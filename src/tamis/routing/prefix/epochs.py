@@ -79,6 +79,13 @@ class Epochs(Generic[Interface]):
             del self._trees[next(iter(self._trees))]
         return True
 
+    def emptied(self) -> "Epochs[Interface]":
+        """Return the same trees without any filters."""
+        made: Epochs[Interface] = Epochs(self._split, self._kept)
+        for tags in self._trees.values():
+            made.switch(tags.snapshot)
+        return made
+
     def extract(self, event: Mapping[str, Any], depth: int | None = None) -> ForwardingTree:
         """Return the prefix of an event in the newest tree."""
         return extract(self.newest, event, depth)

@@ -52,8 +52,13 @@ class Bloom(Identity):
 
     def __init__(self, name: Name, options: BloomOptions) -> None:
         super().__init__(name, options)
-        self._store = Store(options.table, options.bits, Hashes(options.bits, options.hashes).places)
+        self._options = options
+        self._store = self._empty_store()
         self._verifies = options.verify_at_edge
+
+    def _empty_store(self) -> Store:
+        hashes = Hashes(self._options.bits, self._options.hashes)
+        return Store(self._options.table, hashes.bits, hashes.places)
 
     @classmethod
     def capabilities(cls, options: Options, default: Capabilities) -> Capabilities:
@@ -84,6 +89,9 @@ class Bloom(Identity):
 
     def on_packet(self, neighbour: Name, packet: Marked | Filters) -> None:  # type: ignore[override] # of `speaks`
         if isinstance(packet, Marked):
+            if packet.places and not 0 <= min(packet.places) <= max(packet.places) < self._options.bits:
+                self.record("refused")
+                return
             self._forward(packet.event, packet.places, neighbour)
             return
         for condition in packet.remove:
@@ -91,6 +99,26 @@ class Bloom(Identity):
         for condition in packet.add:
             self._store.add(condition, (_NEIGHBOUR, neighbour))
         super().on_packet(neighbour, packet)
+
+    def derive(self) -> None:
+        super().derive()
+        self._store = self._empty_store()
+        for condition, interface in self._stored():
+            self._store.add(condition, interface)
+
+    def fits(self) -> bool:
+        stored = self._stored()
+        filters = sum(len(filters_of(condition).filters) for condition, _ in stored)
+        return (
+            filters == len(self._store.table)
+            and all(self._store.holds(condition, interface) for condition, interface in stored)
+            and super().fits()
+        )
+
+    def _stored(self) -> list[tuple[str, tuple[str, Name]]]:
+        """Return what the store has to have."""
+        clients = [(condition, (_CLIENT, client)) for client, condition in self.clients.pairs()]
+        return clients + [(condition, (_NEIGHBOUR, neighbour)) for neighbour, condition in self.wanted.pairs()]
 
     # --- events ------------------------------------------------------------------------------------------
 

@@ -1,8 +1,10 @@
 """Covering-based routing: a condition that another one covers is not sent (specs/004 §3, specs/000 §5)."""
 
-from tamis.covering import CoverTable, covers
+from collections.abc import Collection
+
+from tamis.covering import CoverTable
 from tamis.routing.broker import Capabilities, Options
-from tamis.routing.offers import Uncovered
+from tamis.routing.offers import Uncovered, suffice
 from tamis.routing.packets import Name
 from tamis.routing.registry import register
 from tamis.routing.strategies.filtering import Filtering
@@ -40,10 +42,14 @@ class Covering(Filtering):
     def pruning(self) -> Uncovered:
         return Uncovered(self._options.graph, self._options.k, self._options.detector)
 
+    def agrees(self, held: Collection[str], there: Collection[str], here: Collection[str]) -> bool:  # noqa: ARG002
+        return set(held) <= set(there) and self._suffice(held, there)
+
+    def _suffice(self, told: Collection[str], conditions: Collection[str]) -> bool:
+        # In `ranges` several conditions cover one together.
+        return self._options.graph == "ranges" or suffice(told, conditions)
+
     def check_invariants(self) -> None:
         super().check_invariants()
-        if self._options.graph == "ranges":
-            return  # here several conditions cover one together
         for neighbour, offer in self.offers.items():
-            for condition in self.items_for(neighbour):
-                assert covers("false", condition) or any(covers(told, condition) for told in offer.told)
+            assert self._suffice(offer.told, self.items_for(neighbour))

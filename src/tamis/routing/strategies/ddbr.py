@@ -6,8 +6,9 @@ import msgspec
 
 from tamis.routing.broker import Capabilities
 from tamis.routing.destinations.cluster import Cluster
+from tamis.routing.destinations.leased import LeasedMatching
 from tamis.routing.destinations.loads import Loss
-from tamis.routing.destinations.matching import SPOKEN, Matching
+from tamis.routing.destinations.matching import SPOKEN
 from tamis.routing.destinations.network import NetworkOptions
 from tamis.routing.destinations.order import mark
 from tamis.routing.destinations.organiser import Organiser
@@ -39,7 +40,7 @@ class OrganisedOptions(NetworkOptions, frozen=True):
         summary="the first broker matches an event and lists who wants it; it takes the shortest ways there",
     ),
 )
-class DestinationBased(Matching):
+class DestinationBased(LeasedMatching):
     """All brokers know each other and all links. Only source and destinations compare an event with conditions."""
 
     Settings = OrganisedOptions

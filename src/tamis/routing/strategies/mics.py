@@ -8,17 +8,20 @@ The paper suppresses against the subscriptions of the same neighbour and, elsewh
 this is the latter, which suppresses more.
 """
 
+from collections.abc import Collection, Iterable
+
 import msgspec
 import numpy as np
 
 from tamis.covering.ranges import ContentSpace, RangeTable
 from tamis.geometry import curve
 from tamis.geometry.countmap import CountMap
-from tamis.geometry.leaves import Runs
+from tamis.geometry.leaves import GREATEST, Runs
 from tamis.geometry.runset import RunSet
 from tamis.routing.axes import Axes
-from tamis.routing.broker import Broker, Capabilities, Options
-from tamis.routing.packets import Event, Name, Plain, Ranges
+from tamis.routing.broker import Capabilities, Options
+from tamis.routing.mendable import Mendable
+from tamis.routing.packets import AnyPacket, Event, Name, Plain, Ranges
 from tamis.routing.registry import register
 
 
@@ -54,7 +57,7 @@ class MicsOptions(Options, frozen=True, kw_only=True):
         summary="subscriptions travel as runs on a Hilbert curve through the `axes` that are given",
     ),
 )
-class Mics(Broker):
+class Mics(Mendable):
     """Has runs for each neighbour: those behind it, and how many sides cover each place of what it was told."""
 
     Settings = MicsOptions
@@ -79,11 +82,9 @@ class Mics(Broker):
             self._spread(None, self._own.remove(condition), None)
 
     def on_neighbour_up(self, neighbour: Name) -> None:
-        counts = CountMap()
-        news = [counts.add(*runs) for runs in (self._own.runs(), *(each.runs() for each in self._heard.values()))]
         self._heard[neighbour] = RunSet()
-        self._told[neighbour] = counts
-        come = tuple(pair for runs in news for pair in _pairs(runs))
+        self._told[neighbour] = self._counts_for(neighbour)
+        come = _pairs(_covered(self._told[neighbour]))
         if come:
             self.send(neighbour, Ranges((), come))
 
@@ -99,9 +100,9 @@ class Mics(Broker):
             self._route(packet.event, neighbour)
             return
         heard = self._heard[neighbour]
-        gone, come = _runs(packet.remove), _runs(packet.add)
-        heard.cut(*gone)
-        heard.insert(*come)
+        # Only what truly goes and comes is spread: tables may have been mended since the neighbour counted.
+        gone = heard.cut(*_runs(packet.remove))
+        come = heard.insert(*_runs(packet.add))
         self._spread(neighbour, gone, come)
 
     def stored(self) -> int:
@@ -114,6 +115,65 @@ class Mics(Broker):
         for neighbour in self.neighbours:
             self._heard[neighbour].check_invariants()
             self._told[neighbour].check_invariants()
+
+    # --- what can be mended ------------------------------------------------------------------------------
+
+    def own(self) -> list[str]:
+        return _texts(self._own_table().runs())
+
+    def held(self, neighbour: Name) -> list[str]:
+        return _texts(self._heard[neighbour].runs())
+
+    def hold(self, neighbour: Name, items: Iterable[str]) -> None:
+        self._heard[neighbour] = _union(items)
+
+    def owed(self, neighbour: Name) -> list[str]:
+        return _texts(_covered(self._counts_for(neighbour, self._own_table())))
+
+    def told(self, neighbour: Name) -> list[str]:
+        return _texts(_covered(self._told[neighbour]))
+
+    def derive(self) -> None:
+        self._own = self._own_table()
+        self._heard = {neighbour: self._heard[neighbour] for neighbour in self.neighbours}
+        self._told = {neighbour: self._counts_for(neighbour) for neighbour in self.neighbours}
+
+    def is_item(self, text: str) -> bool:
+        first, _, last = text.partition("-")
+        if not (first.isdecimal() and last.isdecimal() and text.isascii()):
+            return False
+        return text == f"{int(first)}-{int(last)}" and int(first) <= int(last) < 1 << self._space.curve.key_bits
+
+    def news(self, gone: Collection[str], come: Collection[str]) -> list[AnyPacket]:
+        return [Ranges(_pairs(_union(gone).runs()), _pairs(_union(come).runs()))]
+
+    def after(self, held: Collection[str], packet: AnyPacket) -> list[str]:
+        runs = _union(held)
+        if isinstance(packet, Ranges):
+            runs.cut(*_runs(packet.remove))
+            runs.insert(*_runs(packet.add))
+        return _texts(runs.runs())
+
+    def agrees(self, held: Collection[str], there: Collection[str], here: Collection[str]) -> bool:  # noqa: ARG002
+        return _texts(_union(held).runs()) == _texts(_union(there).runs())
+
+    def _own_table(self) -> RangeTable:
+        """Return the runs of local clients, found anew."""
+        table = RangeTable(self._space, self._theta)
+        for condition in self.clients:
+            cells = self._axes.box(condition)
+            if cells is not None:
+                table.add(condition, *cells)
+        return table
+
+    def _counts_for(self, neighbour: Name, own: RangeTable | None = None) -> CountMap:
+        """Return how many sides but one cover each place."""
+        counts = CountMap()
+        counts.add(*(self._own if own is None else own).runs())
+        for side, runs in self._heard.items():
+            if side != neighbour:
+                counts.add(*runs.runs())
+        return counts
 
     def _spread(self, source: Name | None, gone: Runs | None, come: Runs | None) -> None:
         """Tell all neighbours but one what is covered now and was not, and the reverse."""
@@ -142,3 +202,25 @@ def _pairs(runs: Runs) -> tuple[tuple[int, int], ...]:
 def _runs(pairs: tuple[tuple[int, int], ...]) -> Runs:
     both = np.array(pairs, np.int64).reshape(-1, 2)
     return np.ascontiguousarray(both[:, 0]), np.ascontiguousarray(both[:, 1])
+
+
+def _covered(counts: CountMap) -> Runs:
+    """Return the places that any side covers."""
+    starts, many = counts.segments()
+    ends = np.append(starts[1:] - 1, GREATEST)
+    found = RunSet()
+    found.insert(starts[many > 0], ends[many > 0])
+    return found.runs()
+
+
+def _texts(runs: Runs) -> list[str]:
+    return [f"{first}-{last}" for first, last in _pairs(runs)]
+
+
+def _union(items: Iterable[str]) -> RunSet:
+    """Return the places of some items."""
+    found = RunSet()
+    for item in items:
+        first, last = map(int, item.split("-"))
+        found.insert(*_runs(((first, last),)))
+    return found

@@ -1,12 +1,13 @@
 """Prefix forwarding: an event is matched by content once and forwarded by numbers (specs/004 §4, thesis chapter 4)."""
 
 import heapq
+from collections.abc import Collection, Iterable
 from typing import Final, Literal, TypeAlias
 
 import msgspec
 
 from tamis.routing.broker import Capabilities, Options
-from tamis.routing.packets import Event, Filters, Least, Name, Prefixed, RoutingTreeUpdate
+from tamis.routing.packets import AnyPacket, Event, Filters, Least, Name, Prefixed, RoutingTreeUpdate
 from tamis.routing.prefix import Epochs, ForwardingTree, Optimizer, Split, decoded, filters_of
 from tamis.routing.prefix.filters import is_coarse
 from tamis.routing.prefix.optimizer import THRESHOLD
@@ -17,6 +18,9 @@ from tamis.routing.strategies.identity import Identity
 _Side: TypeAlias = tuple[Literal["neighbour", "client", "clients"], Name]
 _CLIENTS: Final[_Side] = ("clients", "")
 _TIMER: Final = "routing tree"
+#: What the least name of a side is known by among items; no condition begins like that.
+_LEAST: Final = "@least "
+_NAMES: Final = msgspec.json.Decoder(Name)
 
 
 class PrefixOptions(Options, frozen=True, kw_only=True):
@@ -62,6 +66,8 @@ class Prefix(Identity):
     """
 
     Settings = PrefixOptions
+    #: What is known of the least name is not said again.
+    soft = False
     speaks = (Prefixed, Filters, RoutingTreeUpdate, Least)
 
     def __init__(self, name: Name, options: PrefixOptions) -> None:
@@ -147,25 +153,33 @@ class Prefix(Identity):
 
     def _elect(self) -> None:
         """Tell the neighbours the least name on this side, as far as it has changed; become the optimiser, or cease."""
-        sides: list[tuple[Name, Name | None]] = [
-            (self.name, None),
-            *((name, behind) for behind, name in self._least.items()),
-        ]
-        # Of what it told itself a neighbour hears nothing, so the second least is needed, too.
-        (least, source), *second = heapq.nsmallest(2, sides, key=lambda side: _rank(side[0]))
-        for neighbour in self.neighbours:
-            told = second[0][0] if neighbour == source else least
+        least, others = self._least_names()
+        for neighbour, told in others.items():
             if self._told.get(neighbour) != told:
                 self._told[neighbour] = told
                 self.send(neighbour, Least(told))
         if least != self.name:
             self._optimizer = None
         elif self._optimizer is None:
-            self._optimizer = Optimizer(self._options.threshold, self._options.interval)
-            self._optimizer.learn(self._epochs.newest)
-            for wanted in self._epochs.filters():
-                self._optimizer.add(wanted)
+            self._optimise()
             self._publish_tree()
+
+    def _least_names(self) -> tuple[Name, dict[Name, Name]]:
+        """Return the least name of all, and for each neighbour the least one of all other sides."""
+        sides: list[tuple[Name, Name | None]] = [
+            (self.name, None),
+            *((name, behind) for behind, name in self._least.items()),
+        ]
+        # Of what it told itself a neighbour hears nothing, so the second least is needed, too.
+        (least, source), *second = heapq.nsmallest(2, sides, key=lambda side: _rank(side[0]))
+        return least, {each: second[0][0] if each == source else least for each in self.neighbours}
+
+    def _optimise(self) -> None:
+        """Be the optimiser."""
+        self._optimizer = Optimizer(self._options.threshold, self._options.interval)
+        self._optimizer.learn(self._epochs.newest)
+        for wanted in self._epochs.filters():
+            self._optimizer.add(wanted)
 
     def _publish_tree(self) -> None:
         """If this is the optimiser and it is time, switch to a new tree and tell everybody."""
@@ -197,6 +211,62 @@ class Prefix(Identity):
         if self._optimizer is not None and source is not None:
             self._optimizer.learn(snapshot)
             self._publish_tree()
+
+    # --- what can be mended ------------------------------------------------------------------------------
+
+    def own(self) -> list[str]:
+        return [*super().own(), _spelt(self.name)]
+
+    def held(self, neighbour: Name) -> list[str]:
+        least = [_spelt(self._least[neighbour])] if neighbour in self._least else []
+        return [*super().held(neighbour), *least]
+
+    def hold(self, neighbour: Name, items: Iterable[str]) -> None:
+        conditions, names = _parted(items)
+        super().hold(neighbour, conditions)
+        self._least.pop(neighbour, None)
+        self._least.update((neighbour, name) for name in names)
+
+    def owed(self, neighbour: Name) -> list[str]:
+        return [*super().owed(neighbour), _spelt(self._least_names()[1][neighbour])]
+
+    def told(self, neighbour: Name) -> list[str]:
+        least = [_spelt(self._told[neighbour])] if neighbour in self._told else []
+        return [*super().told(neighbour), *least]
+
+    def derive(self) -> None:
+        super().derive()
+        self._least = {side: name for side, name in self._least.items() if side in self.neighbours}
+        least, self._told = self._least_names()
+        self._optimizer = None
+        self._epochs = self._epochs.emptied()
+        for client, condition in self.clients.pairs():
+            self._add(self._side_of(client), condition)
+        for neighbour, condition in self.wanted.pairs():
+            self._add(("neighbour", neighbour), condition)
+        if least == self.name:
+            self._optimise()
+
+    def is_item(self, text: str) -> bool:
+        if not text.startswith(_LEAST):
+            return super().is_item(text)
+        try:
+            return _spelt(_NAMES.decode(text.removeprefix(_LEAST))) == text
+        except msgspec.DecodeError:
+            return False
+
+    def news(self, gone: Collection[str], come: Collection[str]) -> list[AnyPacket]:
+        (conditions_gone, _), (conditions_come, names) = _parted(gone), _parted(come)
+        return [*super().news(conditions_gone, conditions_come), *map(Least, names)]
+
+    def after(self, held: Collection[str], packet: AnyPacket) -> list[str]:
+        if not isinstance(packet, Least):
+            return super().after(held, packet)
+        return [*(each for each in held if not each.startswith(_LEAST)), _spelt(packet.broker)]
+
+    def agrees(self, held: Collection[str], there: Collection[str], here: Collection[str]) -> bool:
+        (conditions, names), (conditions_there, names_there) = _parted(held), _parted(there)
+        return super().agrees(conditions, conditions_there, here) and names == [min(names_there, key=_rank)]
 
     # --- events ------------------------------------------------------------------------------------------
 
@@ -235,3 +305,14 @@ class Prefix(Identity):
 def _rank(name: Name) -> tuple[bool, Name]:
     """Numbers come before texts."""
     return isinstance(name, str), name
+
+
+def _spelt(name: Name) -> str:
+    return _LEAST + msgspec.json.encode(name).decode()
+
+
+def _parted(items: Iterable[str]) -> tuple[list[str], list[Name]]:
+    """Return the conditions and the names among items."""
+    listed = list(items)
+    names = [_NAMES.decode(each.removeprefix(_LEAST)) for each in listed if each.startswith(_LEAST)]
+    return [each for each in listed if not each.startswith(_LEAST)], names

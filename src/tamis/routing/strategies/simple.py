@@ -1,12 +1,14 @@
 """Simple routing: every subscription goes everywhere, every event only where somebody wants it (specs/004 §3)."""
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from tamis.routing.broker import Capabilities, Options
+from tamis.routing.conditions import is_canonical
 from tamis.routing.offers import Everything
-from tamis.routing.packets import Name, Plain, Subscription, Subscriptions
+from tamis.routing.packets import AnyPacket, Name, Plain, Subscription, Subscriptions
 from tamis.routing.registry import register
+from tamis.routing.spelling import is_subscription, read, spelt
 from tamis.routing.strategies.spreading import Spreading
 
 
@@ -42,6 +44,43 @@ class Simple(Spreading[Subscription]):
         for neighbour, behind in self._behind.items():
             for each in behind:
                 yield neighbour, each
+
+    def behind(self, neighbour: Name) -> list[Subscription]:
+        return list(self._behind.get(neighbour, ()))
+
+    def text(self, item: Subscription) -> str:
+        return spelt(item)
+
+    def read(self, text: str) -> Subscription:
+        return read(text)
+
+    def is_item(self, text: str) -> bool:
+        return is_subscription(text)
+
+    def hold(self, neighbour: Name, items: Iterable[str]) -> None:
+        self._behind[neighbour] = dict.fromkeys(map(read, items))
+
+    def derive(self) -> None:
+        self._behind = {
+            side: {each: None for each in behind if is_canonical(each.condition)}
+            for side, behind in self._behind.items()
+            if side in self.neighbours
+        }
+        self._clients_of = Counter((side, each.condition) for side, each in self.items())
+        self.wanted = self.wanted.mended(dict.fromkeys(self._clients_of))
+        super().derive()
+
+    def holds_from(self, neighbour: Name, text: str) -> bool:
+        return read(text) in self._behind.get(neighbour, ())
+
+    def fits(self) -> bool:
+        counts = Counter((side, each.condition) for side, each in self.items())
+        return counts == self._clients_of and counts.keys() == set(self.wanted.pairs()) and super().fits()
+
+    def texts(self, packet: AnyPacket) -> tuple[list[str], list[str]]:
+        if not isinstance(packet, Subscriptions):
+            return [], []
+        return list(map(spelt, packet.remove)), list(map(spelt, packet.add))
 
     def forget(self, neighbour: Name) -> tuple[Subscription, ...]:
         gone = tuple(self._behind.pop(neighbour, ()))
