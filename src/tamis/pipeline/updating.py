@@ -1,0 +1,75 @@
+"""A few changes of subscriptions as a new version: what did not change is shared with the version before.
+
+The files of an index never change, so a version begins as links to those of its base; a change adds a small part, and
+notes which rows are gone. `tamis.Index` merges parts when they become many.
+"""
+
+from pathlib import Path
+
+from pyspark.sql import DataFrame
+
+from tamis.language import Expression
+from tamis.matching import Index
+from tamis.pipeline.asked import asked_by, total
+from tamis.pipeline.compiling import NEEDED, check_ids, id_type, write_rejects
+from tamis.pipeline.manifest import Manifest
+from tamis.pipeline.shards import build_shard, described
+from tamis.pipeline.sorting import Sorted, sort_out
+from tamis.pipeline.store import Store, linked
+from tamis.pipeline.subscriptions import declared
+
+
+def update(changes: DataFrame, path: str | Path) -> Manifest:
+    """Fold changes into the version in use, as a new version, and return its manifest.
+
+    Each row is a subscription as it is from now on: new, with another condition, or gone because it is not `active`.
+    The outcome is that of compiling the whole table with these rows in the places of their ids: so a row with a bad
+    condition is a reject, and the condition that it replaces is gone. `counts` and rejects are those of the changes.
+
+    The changes pass through the driver: for many at once, `compile` is the way. As a stream, changes are folded in by
+    `writeStream.foreachBatch(lambda changes, number: update(changes, path))`; repeating a batch does no harm.
+    """
+    if changes.isStreaming:
+        raise ValueError("these changes are a stream: call update in writeStream.foreachBatch")
+    table = declared(changes).select(*NEEDED)
+    ids = id_type(table)
+    store = Store(path)
+    found = sort_out(table.toArrow())
+    with store.writing():
+        base = store.manifest()
+        check_ids(store, ids)
+        with store.building() as folder:
+            for each in base.shards:
+                linked(store.folder(base.version) / each.folder, folder / each.folder)
+            gone = _changed(folder, base, found)
+            (folder / "rejects").mkdir()
+            rejects = write_rejects(folder, found)
+            shards = [described(folder, each.folder) for each in base.shards]
+            if not shards and len(found.ids):
+                shards = [build_shard(folder, found)]
+            return store.publish(
+                folder,
+                ids=ids,
+                shards=shards,
+                counts=found.counts,
+                asked=total([base.asked, found.asked], asked_by(gone)),
+                rejects=[rejects] if rejects is not None else [],
+                base=base.version,
+            )
+
+
+def _changed(folder: Path, base: Manifest, found: Sorted) -> list[Expression]:
+    """Change the indexes in a folder, and return the conditions that are gone. New ones go to the smallest index."""
+    smallest = min(base.shards, key=lambda each: each.subscriptions, default=None)
+    gone: list[Expression] = []
+    named = found.named.to_pylist()
+    for each in base.shards:
+        index = Index.open(folder / each.folder)
+        known = [id for id in named if id in index]
+        gone += [index.condition(id) for id in known]
+        index.remove_many(known)
+        if each is smallest and len(found.ids):
+            index.add_many(found.ids.to_pylist(), found.texts.to_pylist())
+        if known or each is smallest:
+            index.save(folder / each.folder)
+    return gone

@@ -1,0 +1,99 @@
+"""Every row of a table counts, or it is told why not."""
+
+from typing import Any
+
+import pyarrow as pa
+from hypothesis import given
+from hypothesis import strategies as st
+
+import tamis
+from tamis.pipeline.manifest import Counts
+from tamis.pipeline.sorting import REJECTS, sort_out
+
+SCHEMA = pa.schema({"id": pa.string(), "condition": pa.string(), "active": pa.bool_(), "version": pa.int64()})
+
+
+def sorted_out(*rows: tuple[Any, ...]) -> Any:
+    names = SCHEMA.names
+    return sort_out(pa.Table.from_pylist([dict(zip(names, row, strict=True)) for row in rows], SCHEMA))
+
+
+def test_a_bad_condition_is_refused_with_its_position() -> None:
+    found = sorted_out(
+        ("a", "x >", None, 3), ("b", None, True, None), (None, "x > 1", None, None), ("c", "x > 1", True, 1)
+    )
+    assert found.ids.to_pylist() == ["c"]
+    assert found.rejects.schema == REJECTS
+    rows = [tuple(row.values()) for row in found.rejects.to_pylist()]
+    assert rows[0][:3] == ("a", "x >", 4)
+    assert "expected" in rows[0][3]
+    assert rows[0][4] == 3
+    assert rows[1] == ("b", None, None, "there is no condition", None)
+    assert rows[2] == (None, "x > 1", None, "there is no id", None)
+
+
+def test_the_greatest_version_of_an_id_counts_and_ties_are_refused() -> None:
+    found = sorted_out(
+        ("a", "x > 1", None, 1),
+        ("a", "x > 2", None, 2),
+        ("b", "x > 1", None, None),
+        ("b", "x > 2", None, -5),
+        ("c", "x > 1", None, 7),
+        ("c", "x > 1", None, 7),
+        ("c", "x > 1", None, 6),
+        ("d", "x > 1", True, 1),
+        ("d", "x > 1", False, 2),
+    )
+    assert dict(zip(found.ids.to_pylist(), found.texts.to_pylist(), strict=True)) == {"a": "x > 2", "b": "x > 2"}
+    assert found.rejects["reason"].to_pylist() == ["2 rows have this id and the same version"] * 2
+    assert found.counts == Counts(active=2, rejected=2, inactive=1, superseded=4)
+    assert sorted(found.named.to_pylist()) == ["a", "b", "c", "d"]
+
+
+def test_an_empty_table_gives_nothing() -> None:
+    found = sort_out(SCHEMA.empty_table())
+    assert (len(found.ids), found.rejects.num_rows, found.counts) == (0, 0, Counts())
+
+
+ROWS = st.lists(
+    st.tuples(
+        st.sampled_from([None, "a", "b", "c", "é"]),
+        st.sampled_from([None, "x > 1", "y = 'q'", "x >", "and", "true"]),
+        st.sampled_from([None, True, False]),
+        st.sampled_from([None, 1, 2, 3]),
+    ),
+    max_size=12,
+)
+
+
+def is_condition(text: str | None) -> bool:
+    try:
+        tamis.parse(text or "")
+    except tamis.ExpressionError:
+        return False
+    return True
+
+
+@given(ROWS)
+def test_agrees_with_the_rules_row_by_row(rows: list[tuple[Any, ...]]) -> None:
+    found = sorted_out(*rows)
+    kept, refused, off, old = {}, 0, 0, 0
+    for id, text, active, version in rows:
+        same = [each[3] if each[3] is not None else -1 for each in rows if each[0] == id]
+        mine = version if version is not None else -1
+        if id is None:
+            refused += 1
+        elif mine < max(same):
+            old += 1
+        elif same.count(mine) > 1:
+            refused += 1
+        elif active is False:
+            off += 1
+        elif is_condition(text):
+            kept[id] = text
+        else:
+            refused += 1
+    assert dict(zip(found.ids.to_pylist(), found.texts.to_pylist(), strict=True)) == kept
+    assert found.counts == Counts(len(kept), refused, off, old)
+    assert found.rejects.num_rows == refused
+    assert [str(each) for each in found.expressions] == [str(tamis.parse(text)) for text in found.texts.to_pylist()]
