@@ -37,6 +37,7 @@ PUBLIC = {
     "SubscriptionError",
     "Watch",
     "WatchSet",
+    "connect",
     "covers",
     "engines",
     "intersects",

@@ -17,6 +17,7 @@ from tamis.matching import (
 )
 
 if TYPE_CHECKING:
+    from tamis.client import connect
     from tamis.notification import Watch, WatchSet
     from tamis.routing.registry import strategies
     from tamis.simulation import Overlay
@@ -26,6 +27,7 @@ _LATER = {
     "Overlay": "tamis.simulation",
     "Watch": "tamis.notification",
     "WatchSet": "tamis.notification",
+    "connect": "tamis.client",
     "strategies": "tamis.routing.registry",
 }
 
@@ -46,6 +48,7 @@ __all__ = [
     "SubscriptionError",
     "Watch",
     "WatchSet",
+    "connect",
     "covers",
     "engines",
     "intersects",

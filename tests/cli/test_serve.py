@@ -17,7 +17,7 @@ COMMAND = Path(sys.executable).with_name("tamis")
 def url(tmp_path: Path) -> Iterator[str]:
     """The address of a broker in a process of its own."""
     file = tmp_path / "url"
-    command = [COMMAND, "serve", "--port", "0", "--name", "b", "--max-age", "60", "--port-file", file]
+    command: list[str | Path] = [COMMAND, "serve", "--port", "0", "--name", "b", "--max-age", "60", "--port-file", file]
     process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
     try:
         assert process.stderr is not None
@@ -35,7 +35,7 @@ def url(tmp_path: Path) -> Iterator[str]:
 
 
 def test_what_is_published_is_printed_by_who_subscribed(url: str, invoke: Any) -> None:
-    command = [COMMAND, "sub", "price > 10", "--url", url, "--json", "--count", "3"]
+    command: list[str | Path] = [COMMAND, "sub", "price > 10", "--url", url, "--json", "--count", "3"]
     process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     try:
         assert process.stderr is not None

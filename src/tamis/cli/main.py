@@ -11,9 +11,11 @@ from tamis.cli.demo import demo
 from tamis.cli.explain import explain
 from tamis.cli.match import match
 from tamis.cli.parse import parse
+from tamis.cli.serve import pub, serve, sub
 
 FIRST: Final = "See it work"
 DAILY: Final = "Match events"
+BROKER: Final = "Run a broker"
 MEASURE: Final = "Measure"
 MANAGE: Final = "Settings"
 
@@ -60,6 +62,9 @@ app.command(rich_help_panel=FIRST)(demo)
 app.command(rich_help_panel=FIRST)(parse)
 app.command(rich_help_panel=FIRST)(explain)
 app.command(rich_help_panel=DAILY)(match)
+app.command(rich_help_panel=BROKER)(serve)
+app.command(rich_help_panel=BROKER)(pub)
+app.command(rich_help_panel=BROKER)(sub)
 app.command(rich_help_panel=MEASURE)(bench)
 app.add_typer(sim.app, name="sim", rich_help_panel=MEASURE)
 app.add_typer(lab.app, name="lab", rich_help_panel=MEASURE)

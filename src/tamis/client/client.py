@@ -1,0 +1,401 @@
+"""A client of a broker: publish and subscribe, whatever becomes of the connection in between."""
+
+import asyncio
+import secrets
+from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
+from itertools import count
+from random import uniform
+from types import TracebackType
+from typing import Any, Final, NamedTuple, TypeVar, overload
+
+import msgspec
+
+from tamis.client.batch import Batch, settle
+from tamis.client.channel import Channel
+from tamis.client.errors import BrokerError, ConnectionLostError, SlowConsumerError
+from tamis.client.event import Event
+from tamis.client.handlers import handle
+from tamis.client.subscription import Feed, Subscription
+from tamis.language import ExpressionError, parse_subscription
+from tamis.wire import (
+    DEFAULT_QUEUE,
+    ENCODER,
+    MAX_FRAME,
+    VERSION,
+    Accepted,
+    ClientHello,
+    Delivered,
+    Dropped,
+    Publish,
+    Refused,
+    Slow,
+    Subscribe,
+    Unsubscribe,
+    Welcome,
+    frame,
+    parse_address,
+    portable,
+)
+
+T = TypeVar("T")
+#: A function that is called with events.
+Handler = TypeVar("Handler", bound=Callable[[Any], Any])
+
+#: So many requests may be on their way; who asks for more waits.
+WINDOW: Final = 1024
+#: The ids of so many events are remembered, so that none is given twice to a subscription.
+REMEMBERED: Final = 1 << 16
+#: Seconds until the next try to connect: at first and at most, made shorter by chance.
+FIRST_PAUSE: Final = 0.05
+LONGEST_PAUSE: Final = 2.0
+#: A broker that closes a connection for one of these reasons would do so again.
+FATAL: Final = frozenset({"version", "bad-frame", "frame-too-large"})
+
+
+class _Request(NamedTuple):
+    """Something that the broker has not acknowledged yet."""
+
+    #: What has to be said again on another connection, under another number.
+    event: Publish | None
+    done: Callable[[Exception | None], None]
+
+
+class Client:
+    """A client. Use it as `async with tamis.connect(url) as client`.
+
+    A connection that is lost is made anew, and the broker told again what it has not acknowledged and what is
+    subscribed to. Events published meanwhile by others may be missed. No event is given twice to one subscription.
+    """
+
+    def __init__(self, url: str, name: str | None, slow: Slow, queue: int, timeout: float) -> None:
+        self._host, self._port = parse_address(url)
+        self.name = name or f"client-{secrets.token_urlsafe(6)}"
+        self._hello = ClientHello(VERSION, self.name, queue, slow)
+        msgspec.convert(msgspec.to_builtins(self._hello), ClientHello)  # a name or limit that is none is refused here
+        self._timeout = timeout
+        self._ids = f"{secrets.token_urlsafe(9)}."
+        self._numbers = count(1)
+        self._feed_numbers = count()
+        self._feeds: dict[int, Feed] = {}
+        self._requests: dict[int, _Request] = {}
+        self._room: asyncio.Event
+        self._seen: dict[tuple[int, str | int], None] = {}
+        self._channel: Channel | None = None
+        self._welcome: Welcome | None = None
+        self._welcomed: asyncio.Future[None]
+        self._task: asyncio.Task[None] | None = None
+        self._handlers: set[asyncio.Task[None]] = set()
+        self._error: Exception | None = None
+        #: How often the connection was made, and how many events the broker had to drop because this client was slow.
+        self.connections = 0
+        self.dropped = 0
+        self._dropped_before = 0
+
+    # --- life --------------------------------------------------------------------------------------------
+
+    async def __aenter__(self) -> "Client":
+        """Connect. Where no broker answers in time, `ConnectionLostError` is raised."""
+        self._room = asyncio.Event()
+        self._room.set()
+        try:
+            async with asyncio.timeout(self._timeout):
+                await self._open()
+        except (OSError, TimeoutError) as error:
+            reason = str(error) or "no answer in time"
+            raise ConnectionLostError(f"no broker at {self._host}:{self._port}: {reason}") from None
+        self._task = asyncio.get_running_loop().create_task(self._keep_connected())
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        await self.close()
+
+    async def close(self) -> None:
+        """Leave the broker. Subscriptions end."""
+        for task in [*self._handlers, self._task]:
+            if task is not None:
+                task.cancel()
+                with suppress(asyncio.CancelledError):
+                    await task
+        self._end(ConnectionLostError("the client was closed"), quiet=True)
+        if self._channel is not None:
+            self._channel.close()
+            await asyncio.wait([self._channel.closed], timeout=self._timeout)
+            self._channel.abort()
+
+    async def wait_closed(self) -> None:
+        """Wait until the client ends for good: for programs that do everything in handlers."""
+        if self._task is not None:
+            await asyncio.wait([self._task])
+        if self._error is not None:
+            raise self._error
+
+    @property
+    def is_connected(self) -> bool:
+        """Whether there is a connection now."""
+        return self._channel is not None and self._welcome is not None
+
+    # --- publishing --------------------------------------------------------------------------------------
+
+    async def publish(self, event: Mapping[str, Any] | msgspec.Struct, id: str | None = None) -> str:
+        """Publish an event and wait until the broker has routed it; return the event's id.
+
+        A value that cannot be part of an event is a `TypeError`, an event that the broker refuses a `BrokerError`.
+        After a lost connection the event is sent again under the same id, and subscribers get it once.
+        """
+        future: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        chosen = await self._send_event(event, id, lambda error: settle(future, error))
+        await future
+        return chosen
+
+    async def publish_many(self, events: Iterable[Mapping[str, Any] | msgspec.Struct]) -> list[str]:
+        """Publish events in order and wait until the broker has routed all; return their ids.
+
+        If some are refused, the others are published all the same, and the first refusal is raised.
+        """
+        batch = Batch()
+        ids = [await self._send_event(each, None, batch.expect()) for each in events]
+        await batch.all_done()
+        return ids
+
+    async def _send_event(
+        self, event: Mapping[str, Any] | msgspec.Struct, id: str | None, done: Callable[[Exception | None], None]
+    ) -> str:
+        content = msgspec.structs.asdict(event) if isinstance(event, msgspec.Struct) else event
+        await self._wait_for_room()
+        number = next(self._numbers)
+        chosen = id if id is not None else f"{self._ids}{number}"
+        message = Publish(number, chosen, portable(content))
+        try:
+            body = ENCODER.encode(message)
+        except OverflowError as error:
+            raise TypeError(f"a number is too large for an event: {error}") from None
+        if len(body) > MAX_FRAME:
+            raise BrokerError("bad-event", f"the event has {len(body):,} bytes; a frame has at most {MAX_FRAME:,}")
+        self._request(number, len(body).to_bytes(4, "big") + body, done, message)
+        return chosen
+
+    async def _wait_for_room(self) -> None:
+        while True:
+            if self._error is not None:
+                raise self._error
+            if self._channel is not None:
+                await self._channel.room()
+            if len(self._requests) < WINDOW:
+                return
+            self._room.clear()
+            await self._room.wait()
+
+    def _request(
+        self, number: int, data: bytes, done: Callable[[Exception | None], None], event: Publish | None = None
+    ) -> None:
+        if self._error is not None:
+            done(self._error)
+            return
+        self._requests[number] = _Request(event, done)
+        if self._channel is not None and self._welcome is not None:
+            self._channel.put(data)
+
+    # --- subscribing -------------------------------------------------------------------------------------
+
+    @overload
+    def subscribe(self, condition: str, *, queue: int | None = None) -> Subscription[Event]: ...
+    @overload
+    def subscribe(self, condition: str, *, type: type[T], queue: int | None = None) -> Subscription[T]: ...
+
+    def subscribe(self, condition: str, *, type: Any = Event, queue: int | None = None) -> Subscription[Any]:  # noqa: A002
+        """Subscribe to the events that meet a condition; a `notify` clause may follow it.
+
+        A condition that is none is an `ExpressionError`, raised here. With `type`, a msgspec struct or anything else
+        that `msgspec.convert` makes of a mapping, events are given as that. At most `queue` events wait to be taken.
+        """
+        parse_subscription(condition)
+        if self._error is not None:
+            raise self._error
+        feed = Feed(next(self._feed_numbers), condition, queue or self._hello.queue, self._hello.slow)
+        self._feeds[feed.number] = feed
+        self._ask(feed)
+        return Subscription(feed, self._leave, type)
+
+    def on(self, condition: str, *, type: Any = Event) -> Callable[[Handler], Handler]:  # noqa: A002
+        """Let a function be called with each event that meets a condition: `@client.on("price > 10")`.
+
+        It may be a coroutine function; then the next event waits until it is done. What it raises goes to the event
+        loop's exception handler, and the next event is taken.
+        """
+
+        def decorate(handler: Handler) -> Handler:
+            subscription = self.subscribe(condition, type=type)
+            task = asyncio.get_running_loop().create_task(handle(subscription, handler))
+            self._handlers.add(task)
+            task.add_done_callback(self._handlers.discard)
+            return handler
+
+        return decorate
+
+    def _ask(self, feed: Feed) -> None:
+        if self._channel is None or self._welcome is None:
+            return
+
+        def done(error: Exception | None) -> None:
+            if error is not None:
+                if isinstance(error, BrokerError) and error.code == "bad-condition":
+                    error = ExpressionError(error.message, feed.condition, error.position or 0)
+                self._feeds.pop(feed.number, None)
+                feed.end(error)
+            elif not feed.accepted.done():
+                feed.accepted.set_result(None)
+
+        number = next(self._numbers)
+        self._request(number, frame(Subscribe(number, feed.number, feed.condition)), done)
+
+    def _leave(self, feed: Feed) -> None:
+        if self._feeds.pop(feed.number, None) is not None:
+            feed.end(None)
+            if self._channel is not None and self._welcome is not None:
+                number = next(self._numbers)
+                self._request(number, frame(Unsubscribe(number, feed.number)), lambda _: None)
+
+    # --- the connection ----------------------------------------------------------------------------------
+
+    async def _open(self) -> None:
+        """Make a connection, and say all that has to be said again."""
+        loop = asyncio.get_running_loop()
+        self._welcomed = loop.create_future()
+        _, channel = await loop.create_connection(lambda: Channel(self._hello, self._receive), self._host, self._port)
+        self._channel = channel
+        try:
+            await asyncio.wait([self._welcomed, channel.closed], return_when=asyncio.FIRST_COMPLETED)
+        except BaseException:
+            channel.abort()
+            raise
+        if not self._welcomed.done():
+            self._channel = None
+            if channel.goodbye is not None:
+                raise BrokerError(channel.goodbye.code, channel.goodbye.message)
+            raise ConnectionResetError("the broker closed the connection")
+
+    def _begin(self, welcome: Welcome) -> None:
+        self._welcome = welcome
+        self.connections += 1
+        self._dropped_before = self.dropped
+        assert self._channel is not None
+        # Subscriptions first, so that none of them misses what is said again. The other requests of the last connection
+        # were about subscriptions, which ended with it.
+        events = [request for request in self._requests.values() if request.event is not None]
+        self._requests = {}
+        for feed in list(self._feeds.values()):
+            self._ask(feed)
+        for request in events:
+            number = next(self._numbers)
+            assert request.event is not None
+            again = msgspec.structs.replace(request.event, number=number)
+            self._request(number, frame(again), request.done, again)
+        self._welcomed.set_result(None)
+
+    async def _keep_connected(self) -> None:
+        pause = FIRST_PAUSE
+        while True:
+            assert self._channel is not None
+            await asyncio.wait([self._channel.closed])
+            goodbye = self._channel.goodbye
+            self._channel = self._welcome = None
+            if goodbye is not None and goodbye.code == "slow":
+                for feed in list(self._feeds.values()):
+                    self._feeds.pop(feed.number)
+                    feed.end(SlowConsumerError(goodbye.code, goodbye.message))
+            elif goodbye is not None and goodbye.code in FATAL:
+                self._end(BrokerError(goodbye.code, goodbye.message))
+                return
+            while self._channel is None:
+                try:
+                    async with asyncio.timeout(self._timeout):
+                        await self._open()
+                    pause = FIRST_PAUSE
+                except BrokerError as error:
+                    if error.code in FATAL:
+                        self._end(error)
+                        return
+                    pause = await _pause(pause)
+                except (OSError, TimeoutError):
+                    self._channel = self._welcome = None
+                    pause = await _pause(pause)
+
+    def _receive(self, message: Any) -> None:
+        if type(message) is Delivered:
+            feed = self._feeds.get(message.subscription)
+            if feed is None:
+                return
+            key = message.subscription, message.id
+            if key not in self._seen:
+                self._seen[key] = None
+                if len(self._seen) > REMEMBERED:
+                    del self._seen[next(iter(self._seen))]
+                assert self._welcome is not None
+                feed.put(Event(message.id, message.content, message.age, self._welcome.max_age))
+                if feed.is_over:
+                    self._give_up(feed)
+        elif isinstance(message, Accepted):
+            self._accepted(message.number)
+        elif isinstance(message, Refused):
+            self._refused(message)
+        elif isinstance(message, Welcome):
+            self._begin(message)
+        elif isinstance(message, Dropped):
+            self.dropped = self._dropped_before + message.events
+
+    def _give_up(self, feed: Feed) -> None:
+        self._feeds.pop(feed.number, None)
+        number = next(self._numbers)
+        self._request(number, frame(Unsubscribe(number, feed.number)), lambda _: None)
+
+    def _accepted(self, upto: int) -> None:
+        requests = self._requests
+        while requests:
+            number = next(iter(requests))
+            if number > upto:
+                break
+            requests.pop(number).done(None)
+        if not self._room.is_set() and len(requests) < WINDOW:
+            self._room.set()
+
+    def _refused(self, message: Refused) -> None:
+        request = self._requests.pop(message.number, None)
+        if request is not None:
+            request.done(BrokerError(message.code, message.message, message.position))
+
+    def _end(self, error: Exception, quiet: bool = False) -> None:
+        """Let everybody who waits for something know that it will not come."""
+        if self._error is None:
+            self._error = error
+        requests, self._requests = self._requests, {}
+        for request in requests.values():
+            request.done(error)
+        feeds, self._feeds = self._feeds, {}
+        for feed in feeds.values():
+            feed.end(None if quiet else error)
+        self._room.set()
+
+
+def connect(
+    url: str = "tamis://localhost",
+    *,
+    name: str | None = None,
+    slow: Slow = "disconnect",
+    queue: int = DEFAULT_QUEUE,
+    timeout: float = 10.0,
+) -> Client:
+    """Return a client of the broker at an address, to be used with `async with`.
+
+    At most `queue` events wait for it, at the broker while it does not read, and here for each subscription while
+    nobody takes them. `slow` says what happens to more: `disconnect` ends the subscription with a `SlowConsumerError`,
+    `drop-oldest` and `drop-newest` drop events, which is counted (`Client.dropped`, `Subscription.dropped`).
+    """
+    return Client(url, name, slow, queue, timeout)
+
+
+async def _pause(seconds: float) -> float:
+    await asyncio.sleep(seconds * uniform(0.5, 1.0))  # noqa: S311 - no secret
+    return min(2 * seconds, LONGEST_PAUSE)
