@@ -18,7 +18,7 @@ from typing import Any, Final
 
 import msgspec
 
-from harness.broker import Peer, Running, broker, peer
+from harness.broker import TICK, Peer, Running, broker, peer
 from harness.figures import Bar, Figure, at_least, at_most
 from harness.report import tell
 from tamis.wire import Publish, Subscribe
@@ -53,7 +53,7 @@ def filters(size: int, events: int) -> Iterator[Figure]:
         found = asyncio.run(_measured(running, size, events))
     yield figure("subscribe", found["subscribe"] / size * 1e6, "µs")
     yield figure("memory for a subscription", found["bytes"] / size, "bytes", at_most(MOST_BYTES))
-    yield figure("events per second", events / found["cpu"], "", at_least(LEAST_RATE))
+    yield figure("events per second", events / max(found["cpu"], TICK), "", at_least(LEAST_RATE))
     yield figure("events per second, wall", events / found["wall"])
     yield figure("matches per event", found["received"] / events)
 

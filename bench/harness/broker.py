@@ -37,6 +37,10 @@ BURST: Final = 50
 
 _decode: Final = Decoder(ToClient)
 
+_TICKS: Final = os.sysconf("SC_CLK_TCK")
+#: The kernel counts processor time in ticks: what took less counts as one.
+TICK: Final = 1 / _TICKS
+
 
 class Running:
     """A broker that runs."""
@@ -49,7 +53,7 @@ class Running:
     def cpu_seconds(self) -> float:
         """Return the CPU time that it has used, in the kernel as well."""
         fields = Path(f"/proc/{self.pid}/stat").read_text().rpartition(")")[2].split()
-        return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+        return (int(fields[11]) + int(fields[12])) / _TICKS
 
     def resident_bytes(self) -> int:
         """Return how much of it is in memory."""
