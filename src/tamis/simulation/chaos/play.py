@@ -1,6 +1,6 @@
 """A plan played: promises are checked with every delivery and after every storm."""
 
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Callable
 from random import Random
 from typing import Final
@@ -57,8 +57,9 @@ class _Judge(Observer):
     def __init__(self) -> None:
         self._net: Overlay
         self._published: dict[Name, float] = {}
-        self._times: dict[tuple[Name, Name], float] = {}
-        self._started: dict[Name, float] = {}
+        #: When each client got each event, and in which life of its broker.
+        self._times: dict[tuple[Name, Name], tuple[float, int]] = {}
+        self._lives: Counter[Name] = Counter()
         self.packets: deque[AnyPacket] = deque(maxlen=REMEMBERED)
         self.broken: list[Broken] = []
         self.deliveries = 0
@@ -69,7 +70,7 @@ class _Judge(Observer):
         net.watch(self)
 
     def started(self, now: float, broker: Name, clock: object) -> None:  # noqa: ARG002
-        self._started[broker] = now
+        self._lives[broker] += 1
 
     def told(self, now: float, broker: Name, message: Message, hops: int) -> None:  # noqa: ARG002
         if isinstance(message, Publish):
@@ -81,9 +82,9 @@ class _Judge(Observer):
     def delivered(self, now: float, broker: Name, client: Name, event: Event, hops: int, age: float | None) -> None:  # noqa: ARG002
         self.deliveries += 1
         before = self._times.get((client, event.id))
-        if before is not None and self._started.get(broker, 0.0) <= before:
-            self.broken.append(Broken(now, "at most once", f"{client!r} got event {event.id!r} at {before} already"))
-        self._times[client, event.id] = now
+        if before is not None and self._lives[broker] == before[1]:
+            self.broken.append(Broken(now, "at most once", f"{client!r} got event {event.id!r} at {before[0]} already"))
+        self._times[client, event.id] = now, self._lives[broker]
         if age is not None and age < now - self._published[event.id]:
             late = now - self._published[event.id]
             self.broken.append(Broken(now, "no older than said", f"event {event.id!r} is {late} s old, not {age}"))
