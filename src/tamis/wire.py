@@ -8,6 +8,7 @@ the end of an array, are passed over, so that later versions can add some.
 import datetime as dt
 from collections.abc import Iterator, Mapping
 from decimal import Decimal
+from struct import pack
 from typing import Annotated, Any, Final, Literal, TypeAlias
 
 import msgspec
@@ -59,6 +60,8 @@ Code: TypeAlias = Literal[
 ]
 
 Text: TypeAlias = Annotated[str, msgspec.Meta(max_length=MAX_NAME)]
+#: A `traceparent` of version 00 (`tamis.tracing`).
+Trace: TypeAlias = Annotated[str, msgspec.Meta(max_length=55)]
 #: Requests of one connection are numbered, each higher than the one before.
 Number: TypeAlias = Annotated[int, msgspec.Meta(ge=1, lt=1 << 62)]
 #: The client's number for a subscription: four bytes, so that all deliveries of one event have the same length.
@@ -108,6 +111,8 @@ class Publish(msgspec.Struct, frozen=True, array_like=True, tag=3):
     number: Number
     id: Text
     content: dict[str, Any]
+    #: The W3C trace context (`traceparent`) in which it is published.
+    trace: Trace | None = None
 
 
 class Subscribe(msgspec.Struct, frozen=True, array_like=True, tag=4):
@@ -163,6 +168,8 @@ class Delivered(msgspec.Struct, frozen=True, array_like=True, tag=9):
     content: dict[str, Any]
     #: At most so many seconds have passed since it was published; None if nobody measures that.
     age: float | None
+    #: The trace context in which it was published.
+    trace: str | None = None
 
 
 class Dropped(msgspec.Struct, frozen=True, array_like=True, tag=10):
@@ -326,16 +333,41 @@ class DeliveryFrames:
     `first + number + last` is `frame(Delivered(…))` with the subscription's number in its longest form.
     """
 
-    __slots__ = ("first", "last", "length")
+    __slots__ = ("_after_age", "first", "last", "length", "shown")
 
-    #: An array of five elements, the number of `Delivered`, and that an integer of four bytes follows.
+    #: An array of five elements, the number of `Delivered`, and that an integer of four bytes follows. With a trace
+    #: context there are six elements.
     _HEAD: Final = b"\x95\x09\xce"
+    _TRACED: Final = b"\x96\x09\xce"
 
-    def __init__(self, id: str | int, content: dict[str, Any], age: float | None) -> None:
+    #: What others make of it for protocols of their own, so that they make it once for all subscriptions.
+    shown: bytes
+
+    def __init__(self, id: str | int, content: dict[str, Any], age: float | None, trace: str | None = None) -> None:
+        head = self._HEAD
         self.last = ENCODER.encode((id, content, age))[1:]
-        length = len(self._HEAD) + 4 + len(self.last)
-        self.first = length.to_bytes(4, "big") + self._HEAD
+        self._after_age = 0
+        if trace is not None:
+            head = self._TRACED
+            tail = ENCODER.encode(trace)
+            self.last += tail
+            self._after_age = len(tail)
+        length = len(head) + 4 + len(self.last)
+        self.first = length.to_bytes(4, "big") + head
         self.length = length + 4
+
+    def aged(self, age: float) -> bytes:
+        """Return `last` with another age, where it has one."""
+        end = len(self.last) - self._after_age
+        return self.last[: end - 8] + pack(">d", age) + self.last[end:]
+
+    def fields(self) -> tuple[str | int, dict[str, Any], str | None]:
+        """Return id, content and trace context."""
+        id, content, _, *rest = _decode_fields((b"\x94" if self._after_age else b"\x93") + self.last)
+        return id, content, rest[0] if rest else None
+
+
+_decode_fields: Final = Decoder(list[Any])
 
 
 def parse_address(text: str, default_port: int = DEFAULT_PORT) -> tuple[str, int]:

@@ -7,7 +7,7 @@ from support.brokers import Raw, awaited, overlay, until
 from tamis.client import connect
 from tamis.healing import Ages, Healing, Leases
 from tamis.server import Server, ServerSettings
-from tamis.server import session as session_module
+from tamis.server import guest as guest_module
 from tamis.server.link import BEHIND
 from tamis.wire import (
     MAX_FRAME,
@@ -99,7 +99,7 @@ async def test_a_request_that_is_refused_leaves_the_others_alone() -> None:
 
 @awaited
 async def test_a_client_has_only_so_many_subscriptions(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(session_module, "MAX_SUBSCRIPTIONS", 2)
+    monkeypatch.setattr(guest_module, "MAX_SUBSCRIPTIONS", 2)
     async with overlay(1, []) as (server,):
         raw = await Raw.open(server, HELLO + b"".join(frame(Subscribe(n, n, f"x > {n}")) for n in (1, 2, 3)))
         _, refused, _ = await raw.some(3)
@@ -154,7 +154,7 @@ async def test_one_who_does_not_read_is_dealt_with_as_agreed_and_delays_nobody(s
         raw = await Raw.open(server, frame(ClientHello(VERSION, "lazy", 5, slow)) + frame(Subscribe(1, 0, "true")))
         await raw.some(2)
         raw.writer.transport.pause_reading()  # type: ignore[attr-defined]
-        (lazy,) = [session for session in server.sessions if session.name == "lazy"]
+        (lazy,) = [session for session in server.sessions if session.guest.name == "lazy"]
         blob = "x" * 50_000
         sent = 0
         while sent < 20 or (not lazy.connection.closing and lazy.connection.outbox.dropped < 10):

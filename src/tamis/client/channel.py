@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import Callable
-from typing import Any, Final
+from typing import Any, Final, cast
 
 from tamis.wire import (
     HEARTBEAT,
@@ -42,8 +42,8 @@ class Channel(asyncio.Protocol):
         self.goodbye: Goodbye | None = None
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        assert isinstance(transport, asyncio.Transport)
-        self._transport = transport
+        # That of uvloop is one in all but name.
+        self._transport = transport = cast("asyncio.Transport", transport)
         self.put(frame(self._hello))
         self._timer = self._loop.call_later(HEARTBEAT / 2, self._beat)
 

@@ -13,11 +13,13 @@ from tamis.routing.prefix.forwarding import ForwardingTree
 Name: TypeAlias = str | int
 
 
-class Event(msgspec.Struct, frozen=True):
+class Event(msgspec.Struct, frozen=True, omit_defaults=True):
     """What a publisher says: an id that is unique in the overlay, and attributes with their values."""
 
     id: Name
     content: dict[str, Any]
+    #: The W3C trace context in which it was published (`traceparent`), carried along unchanged.
+    trace: str | None = None
 
 
 class Packet(msgspec.Struct, frozen=True, tag=True):
@@ -180,9 +182,14 @@ class LinkState(Packet, frozen=True):
 
 
 class Heartbeat(Packet, frozen=True, omit_defaults=True):
-    """The sender is alive, and knows these rows of the topology, summed up (`Topology.digest`)."""
+    """The sender is alive, and knows these rows of the topology, summed up (`Topology.digest`).
+
+    It opened the link at a time by its own clock, and has sent so many other packets over it since.
+    """
 
     digest: int = 0
+    opened: int = 0
+    sent: int = 0
     background: ClassVar[bool] = True
 
 

@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import Callable, Iterator
 from time import monotonic
-from typing import Any, Final, Protocol
+from typing import Any, Final, Protocol, cast
 
 import msgspec
 
@@ -58,8 +58,8 @@ class Connection(asyncio.BufferedProtocol):
     # --- what asyncio calls ------------------------------------------------------------------------------
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        assert isinstance(transport, asyncio.Transport)
-        self._transport = transport
+        # That of uvloop is one in all but name.
+        self._transport = transport = cast("asyncio.Transport", transport)
         transport.set_write_buffer_limits(high=AHEAD)
         self._last_heard = self._last_said = monotonic()
         self._party = self._greet(self)

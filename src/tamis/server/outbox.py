@@ -2,7 +2,6 @@
 
 from collections import deque
 from collections.abc import Callable
-from struct import pack
 from time import monotonic
 from typing import Any, Final, NamedTuple
 
@@ -101,8 +100,8 @@ class Outbox:
         while self._waiting and not self.paused:
             number, event, age, since = self._waiting.popleft()
             self._waiting_bytes -= event.length
-            # The age stands at the end: it has grown while the event was here.
-            last = event.last if age is None else event.last[:-8] + pack(">d", age + monotonic() - since)
+            # The age has grown while the event was here.
+            last = event.last if age is None else event.aged(age + monotonic() - since)
             self._gathered += (event.first, number, last)
             self._size += event.length
             if self._size > AHEAD:

@@ -48,7 +48,7 @@ class Runner:
             if type(action) is Deliver:
                 if action.event is not event:
                     event, age = action.event, action.age
-                    frames = DeliveryFrames(event.id, event.content, age)
+                    frames = DeliveryFrames(event.id, event.content, age, event.trace)
                 delivered += 1
                 taker = self._held(action.client)
                 if taker is not None:

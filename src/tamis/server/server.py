@@ -17,11 +17,12 @@ import msgspec
 from tamis.routing.messages import Advertise, ClientLeft
 from tamis.server.connection import TURN, Connection, Party
 from tamis.server.greeting import Caller
+from tamis.server.guest import PUBLISHERS
 from tamis.server.joining import keep_joined
 from tamis.server.link import BrokerHello
 from tamis.server.links import Links
-from tamis.server.runner import Runner
-from tamis.server.session import PUBLISHERS, Held, Session
+from tamis.server.runner import Runner, Taker
+from tamis.server.session import Session
 from tamis.server.settings import ServerSettings
 from tamis.wire import HEARTBEAT, SILENCE, VERSION, Welcome
 
@@ -58,7 +59,7 @@ class Server:
         #: Connections of which nobody has said yet who is there.
         self.strangers: dict[Connection, None] = {}
         #: By the names that the machine knows them by.
-        self.subscriptions: dict[Any, Held] = {}
+        self.subscriptions: dict[Any, Taker] = {}
         self._names = count()
         self._leaving: deque[int] = deque()
         self._dirty: list[Connection] = []
@@ -214,9 +215,11 @@ async def serve_until(server: Server, ready: Callable[[Server], None], until: as
 
 def run(main: Any) -> None:
     """Run a coroutine, on uvloop where that is installed."""
-    factory = None
+    factory: Callable[[], asyncio.AbstractEventLoop] | None = None
     if sys.platform != "win32":
         with suppress(ImportError):
-            from uvloop import new_event_loop as factory  # type: ignore[import-not-found,no-redef]
+            from uvloop import new_event_loop
+
+            factory = new_event_loop
     with asyncio.Runner(loop_factory=factory) as runner:
         runner.run(main)

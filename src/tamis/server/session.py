@@ -1,13 +1,10 @@
-"""A client's connection: its requests are done in order and acknowledged together, its subscriptions end with it."""
+"""A client's connection: its requests are done in order and acknowledged together."""
 
 from typing import TYPE_CHECKING, Final
 
 from tamis.language import ExpressionError
-from tamis.routing.messages import ClientLeft
-from tamis.routing.messages import Publish as TellPublish
-from tamis.routing.messages import Subscribe as TellSubscribe
-from tamis.routing.packets import Event
 from tamis.server.connection import Connection
+from tamis.server.guest import Guest
 from tamis.wire import (
     MAX_FRAME,
     Accepted,
@@ -23,19 +20,11 @@ from tamis.wire import (
     Refused,
     Subscribe,
     Unsubscribe,
-    check_content,
     frame,
 )
 
 if TYPE_CHECKING:
     from tamis.server.server import Server
-
-#: Who publishes, for the machine: no client announces what it will publish, so all publish whatever they like.
-PUBLISHERS: Final = "publishers"
-#: A client has at most so many subscriptions.
-MAX_SUBSCRIPTIONS: Final = 1 << 20
-#: An event may be so much shorter than a frame: there has to be room for what goes around it.
-ROOM: Final = 1 << 10
 
 _decode: Final = Decoder(FromClient)
 
@@ -64,7 +53,7 @@ class Session:
     def __init__(self, server: "Server", connection: Connection, hello: ClientHello) -> None:
         self._server = server
         self.connection = connection
-        self.name = hello.client
+        self.guest = Guest(server, hello.client)
         #: By the client's number, the name that the machine knows the subscription by.
         self._held: dict[int, int] = {}
         self._last = self._acknowledged = 0
@@ -97,8 +86,7 @@ class Session:
 
     def gone(self) -> None:
         del self._server.sessions[self]
-        self._server.forget(list(self._held.values()))
-        self._held.clear()
+        self.guest.leave()
 
     def _begin(self, number: int) -> None:
         if number <= self._last:
@@ -107,40 +95,30 @@ class Session:
 
     def _publish(self, message: Publish, size: int) -> None:
         try:
-            if size > MAX_FRAME - ROOM:
-                raise ProtocolError("bad-event", f"an event of {size:,} bytes; at most {MAX_FRAME - ROOM:,} are taken")
-            check_content(message.content)
+            self.guest.publish(message.id, message.content, size, message.trace)
         except ProtocolError as error:
             self._refuse(message.number, error.code, error.message)
-            return
-        self._server.counts["published"] += 1
-        self._server.runner.tell(TellPublish(PUBLISHERS, Event(message.id, message.content)))
 
     def _subscribe(self, message: Subscribe) -> None:
         if message.subscription in self._held:
             self._refuse(message.number, "duplicate-subscription", f"there is a subscription {message.subscription}")
             return
-        if len(self._held) >= MAX_SUBSCRIPTIONS:
-            self._refuse(message.number, "too-many", f"a client has at most {MAX_SUBSCRIPTIONS:,} subscriptions")
-            return
-        name = self._server.next_name()
-        held = Held(self.connection, message.subscription)
         try:
-            self._server.runner.tell(TellSubscribe(name, message.condition))
+            name = self.guest.subscribe(message.condition, Held(self.connection, message.subscription))
+        except ProtocolError as error:
+            self._refuse(message.number, error.code, error.message)
         except ExpressionError as error:
             self._refuse(message.number, "bad-condition", error.message, error.position)
-            return
-        self._held[message.subscription] = name
-        self._server.subscriptions[name] = held
+        else:
+            self._held[message.subscription] = name
 
     def _unsubscribe(self, message: Unsubscribe) -> None:
         name = self._held.pop(message.subscription, None)
         if name is None:
             text = f"there is no subscription {message.subscription}"
             self._refuse(message.number, "unknown-subscription", text)
-            return
-        del self._server.subscriptions[name]
-        self._server.runner.tell(ClientLeft(name))
+        else:
+            self.guest.unsubscribe(name)
 
     def _refuse(self, number: int, code: Code, message: str, position: int | None = None) -> None:
         self._server.counts["refused requests"] += 1

@@ -211,6 +211,21 @@ def test_lost_changes_are_noticed() -> None:
     assert brokers(net)[0].clusters[EVERYBODY].wanted.held_by(1) == ["array_contains(to, 9)"]
 
 
+@pytest.mark.parametrize("dark", [0.3, 2.3])
+def test_what_a_link_loses_while_nobody_misses_it_is_noticed(dark: float) -> None:
+    net = overlay(nx.path_graph(4))
+    net.disconnect(1, 2, silent=True)
+    net.subscribe(3, "late", "array_contains(to, 9)")
+    net.unsubscribe(0, "s0", "array_contains(to, 0)")
+    net.run(until=net.now + dark)
+    assert send(net, 0, 9) == set()
+    net.connect(1, 2)
+    net.run(until=net.now + 2)
+    net.run()
+    assert send(net, 0, 9) == {"late"}
+    assert brokers(net)[3].clusters[EVERYBODY].wanted.held_by(0) == []
+
+
 def test_a_row_of_an_earlier_life_is_outlived() -> None:
     """Its clock may have been set back: then the broker begins an epoch above what others remember."""
     broker = make_strategy("ddbr").broker(1)

@@ -10,10 +10,11 @@ import msgspec
 
 from tamis.routing.broker import Broker, Options
 from tamis.routing.destinations.cluster import Cluster
+from tamis.routing.destinations.line import Line
 from tamis.routing.destinations.order import order
 from tamis.routing.destinations.pending import PATIENCE, Pending
 from tamis.routing.destinations.topology import is_newer
-from tamis.routing.packets import Heartbeat, Links, LinkState, Multicast, Name, Routed
+from tamis.routing.packets import AnyPacket, Heartbeat, Links, LinkState, Multicast, Name, Routed
 
 #: News about links are gathered for so many seconds, so that a burst of them is one packet.
 GATHERING: Final = 0.01
@@ -40,7 +41,7 @@ class Network(Broker):
         self.clusters: dict[Name, Cluster] = {}
         self._engine = options.engine
         self._heartbeat = options.heartbeat
-        self._alive: dict[Name, float] = {}
+        self._lines: dict[Name, Line] = {}
         self._suspects: dict[Name, None] = {}
         #: Neighbours whose last heartbeat said that they know other rows.
         self._differing: dict[Name, None] = {}
@@ -79,13 +80,13 @@ class Network(Broker):
         self._open(neighbour)
 
     def on_neighbour_down(self, neighbour: Name) -> None:
-        self._alive.pop(neighbour, None)
+        self._lines.pop(neighbour, None)
         self._differing.pop(neighbour, None)
         if self._suspects.pop(neighbour, "none") == "none":
             self.close(neighbour, lossy=True)
 
     def _open(self, neighbour: Name) -> None:
-        self._alive[neighbour] = self.now
+        self._lines[neighbour] = Line(self.now)
         for name in self.clusters_of(neighbour):
             cluster = self.clusters.get(name)
             if cluster is None:
@@ -100,12 +101,12 @@ class Network(Broker):
         """Send nothing over a link any more."""
         for cluster in self.clusters.values():
             if cluster.links.pop(neighbour, None) is not None:
-                cluster.losses += lossy
-                cluster.lossy |= lossy
-                self._issue(cluster)
+                self._issue(cluster, lossy)
 
-    def _issue(self, cluster: Cluster) -> None:
-        """Tell the cluster of one's own links."""
+    def _issue(self, cluster: Cluster, lossy: bool = False) -> None:
+        """Tell the cluster of one's own links, and whether packets got lost here: then all check what they know."""
+        cluster.losses += lossy
+        cluster.lossy |= lossy
         cluster.sequence += 1
         links = tuple(sorted(cluster.links, key=order))
         self._take(cluster, Links(self.name, cluster.epoch, cluster.sequence, cluster.losses, links), None)
@@ -164,16 +165,24 @@ class Network(Broker):
 
     def on_packet(self, neighbour: Name, packet: Any) -> None:
         if self._heartbeat:
-            self._alive[neighbour] = self.now
             if neighbour in self._suspects:
                 del self._suspects[neighbour]
                 self._open(neighbour)
+            line = self._lines[neighbour]
+            line.alive = self.now
+            if type(packet) is not Heartbeat:
+                line.came()
         if isinstance(packet, Routed):
             self.on_way(neighbour, packet)
         elif isinstance(packet, LinkState):
             self._hear(neighbour, packet)
         elif isinstance(packet, Heartbeat):
-            self._compare_rows(neighbour, packet.digest)
+            self._on_heartbeat(neighbour, packet)
+
+    def send(self, neighbour: Name, packet: AnyPacket) -> None:
+        super().send(neighbour, packet)
+        if neighbour in self._lines and type(packet) is not Heartbeat:
+            self._lines[neighbour].sent += 1
 
     def on_way(self, neighbour: Name, packet: Routed) -> None:  # noqa: ARG002 - some count who sent it
         """Take or pass on what is on its way to some brokers."""
@@ -220,10 +229,8 @@ class Network(Broker):
         self.record("dropped", len(packet.destinations))
         cluster = self.clusters.get(packet.cluster)
         if cluster is not None and not isinstance(packet, Multicast):
-            # Events may be lost when there is no way, but brokers have to agree: let all check what they know.
-            cluster.losses += 1
-            cluster.lossy = True
-            self._issue(cluster)
+            # Events may be lost when there is no way, but brokers have to agree.
+            self._issue(cluster, lossy=True)
 
     # --- time --------------------------------------------------------------------------------------------
 
@@ -248,8 +255,9 @@ class Network(Broker):
 
     def _beat(self) -> None:
         for neighbour in self.neighbours:
-            self.send(neighbour, Heartbeat(self._digest(neighbour)))
-            late = self.now - self._alive.get(neighbour, self.now) > (MISSES + 0.5) * self._heartbeat
+            line = self._lines[neighbour]
+            self.send(neighbour, line.heartbeat(self._digest(neighbour)))
+            late = self.now - line.alive > (MISSES + 0.5) * self._heartbeat
             if late and neighbour not in self._suspects:
                 self._suspects[neighbour] = None
                 self.close(neighbour, lossy=True)
@@ -260,6 +268,13 @@ class Network(Broker):
         """Return the rows of all clusters that a neighbour is in as well, summed up."""
         names = [name for name in self.clusters_of(neighbour) if name in self.clusters]
         return reduce(xor, (self.clusters[name].topology.digest for name in names), 0)
+
+    def _on_heartbeat(self, neighbour: Name, heartbeat: Heartbeat) -> None:
+        if self._heartbeat and self._lines[neighbour].lost(heartbeat):
+            for cluster in self.clusters.values():
+                if neighbour in cluster.links:
+                    self._issue(cluster, lossy=True)
+        self._compare_rows(neighbour, heartbeat.digest)
 
     def _compare_rows(self, neighbour: Name, digest: int) -> None:
         """Tell a neighbour all rows if it knows others for two heartbeats: news are not that long on their way."""
