@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from time import monotonic, sleep
-from typing import Any, Final
+from typing import Any, Final, cast
 
 import msgspec
 
@@ -40,6 +40,9 @@ _decode: Final = Decoder(ToClient)
 _TICKS: Final = os.sysconf("SC_CLK_TCK")
 #: The kernel counts processor time in ticks: what took less counts as one.
 TICK: Final = 1 / _TICKS
+#: A broker is at rest if it has used less than this share of a processor for so many seconds.
+IDLE: Final = 0.1
+LOOKED: Final = 0.5
 
 
 class Running:
@@ -58,6 +61,13 @@ class Running:
     def resident_bytes(self) -> int:
         """Return how much of it is in memory."""
         return int(Path(f"/proc/{self.pid}/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+
+    async def at_rest(self) -> None:
+        """Wait until it does nothing any more, in the background neither; but not for ever."""
+        before, until = -1.0, monotonic() + PATIENCE
+        while self.cpu_seconds() - before > IDLE * LOOKED and monotonic() < until:
+            before = self.cpu_seconds()
+            await asyncio.sleep(LOOKED)
 
 
 @contextmanager
@@ -93,8 +103,7 @@ class Peer(asyncio.Protocol):
         self.goodbye: Goodbye | None = None
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        assert isinstance(transport, asyncio.Transport)
-        self._transport = transport
+        self._transport = cast("asyncio.Transport", transport)
         self.write(frame(ClientHello(VERSION, "bench", 1 << 20)))
         self._beat()
 

@@ -30,6 +30,9 @@ MAX_DEPTH: Final = 32
 #: So many events may wait for a subscriber that is slow, at most and unless it asks otherwise.
 MAX_QUEUE: Final = 1 << 20
 DEFAULT_QUEUE: Final = 10_000
+#: So many events of a durable subscription may be on their way, at most and unless asked otherwise.
+MAX_WINDOW: Final = 1 << 16
+DEFAULT_WINDOW: Final = 1_000
 #: Who has sent nothing for so many seconds says that it is alive, and who was not heard for the longer time is left.
 HEARTBEAT: Final = 5.0
 SILENCE: Final = 3 * HEARTBEAT
@@ -50,13 +53,24 @@ Code: TypeAlias = Literal[
     "unknown-subscription",
     "duplicate-subscription",
     "too-many",
+    "unauthorized",
+    "expired",
+    "changed",
+    "forbidden",
+    "rate",
+    "condition-too-large",
     "slow",
+    "idle",
     "silent",
     "stopping",
     "mismatch",
     "circle",
     "self",
     "duplicate",
+    "no-store",
+    "store-full",
+    "store-failed",
+    "taken",
 ]
 
 Text: TypeAlias = Annotated[str, msgspec.Meta(max_length=MAX_NAME)]
@@ -69,12 +83,14 @@ SubscriptionNumber: TypeAlias = Annotated[int, msgspec.Meta(ge=0, lt=1 << 32)]
 
 
 class ProtocolError(Exception):
-    """What came over a connection is not what was agreed. `code` is for programs, the text for people."""
+    """What came over a connection is not as agreed, or not allowed. `code` is for programs, the text for people."""
 
-    def __init__(self, code: Code, message: str) -> None:
+    def __init__(self, code: Code, message: str, after: float | None = None) -> None:
         super().__init__(message)
         self.code: Code = code
         self.message = message
+        #: In so many seconds the same would be allowed.
+        self.after = after
 
 
 # --- both ------------------------------------------------------------------------------------------------
@@ -103,6 +119,8 @@ class ClientHello(msgspec.Struct, frozen=True, array_like=True, tag=2):
     #: How many events may wait for it while it does not read, and what happens to more.
     queue: Annotated[int, msgspec.Meta(ge=1, le=MAX_QUEUE)] = DEFAULT_QUEUE
     slow: Slow = "disconnect"
+    #: What a broker that asks for tokens knows it by (docs/security.md).
+    token: Text | None = None
 
 
 class Publish(msgspec.Struct, frozen=True, array_like=True, tag=3):
@@ -113,6 +131,8 @@ class Publish(msgspec.Struct, frozen=True, array_like=True, tag=3):
     content: dict[str, Any]
     #: The W3C trace context (`traceparent`) in which it is published.
     trace: Trace | None = None
+    #: Whether it is on disk before it is accepted, and reaches every durable subscription.
+    durable: bool = False
 
 
 class Subscribe(msgspec.Struct, frozen=True, array_like=True, tag=4):
@@ -121,6 +141,10 @@ class Subscribe(msgspec.Struct, frozen=True, array_like=True, tag=4):
     number: Number
     subscription: SubscriptionNumber
     condition: str
+    #: The name of a durable subscription, which is made unless it is there: the client takes its events from now on.
+    durable: Annotated[str, msgspec.Meta(min_length=1, max_length=MAX_NAME)] | None = None
+    #: So many events of a durable subscription may be on their way, not acknowledged.
+    window: Annotated[int, msgspec.Meta(ge=1, le=MAX_WINDOW)] = DEFAULT_WINDOW
 
 
 class Unsubscribe(msgspec.Struct, frozen=True, array_like=True, tag=5):
@@ -128,6 +152,21 @@ class Unsubscribe(msgspec.Struct, frozen=True, array_like=True, tag=5):
 
     number: Number
     subscription: SubscriptionNumber
+    #: Only the client leaves; a durable subscription stays, and its events are kept.
+    leaves: bool = False
+
+
+class Acknowledge(msgspec.Struct, frozen=True, array_like=True, tag=11):
+    """The client has dealt with all events of a durable subscription up to a position that came on this connection."""
+
+    subscription: SubscriptionNumber
+    position: Annotated[int, msgspec.Meta(ge=0, le=(1 << 63) - 1)]
+
+
+class AskStats(msgspec.Struct, frozen=True, array_like=True, tag=15):
+    """The client wants to know how the broker is; it needs the right to administer."""
+
+    number: Number
 
 
 # --- to a client -----------------------------------------------------------------------------------------
@@ -142,6 +181,8 @@ class Welcome(msgspec.Struct, frozen=True, array_like=True, tag=6):
     boot: int
     #: Events of at most this age are timely; None if nobody asked.
     max_age: float | None = None
+    #: What the broker puts before the ids of this client's events, so that no two subjects have the same.
+    ids: str = ""
 
 
 class Accepted(msgspec.Struct, frozen=True, array_like=True, tag=7):
@@ -158,6 +199,8 @@ class Refused(msgspec.Struct, frozen=True, array_like=True, tag=8):
     message: str
     #: Of a condition: which character is wrong.
     position: int | None = None
+    #: Of what was too much: in so many seconds it would be accepted.
+    after: float | None = None
 
 
 class Delivered(msgspec.Struct, frozen=True, array_like=True, tag=9):
@@ -178,9 +221,77 @@ class Dropped(msgspec.Struct, frozen=True, array_like=True, tag=10):
     events: int
 
 
+class Kept(msgspec.Struct, frozen=True, array_like=True, tag=12):
+    """An event for a durable subscription. It comes again on another connection until it is acknowledged."""
+
+    subscription: int
+    #: Ascends within a connection.
+    position: int
+    id: str
+    content: dict[str, Any]
+    trace: str | None = None
+
+
+class GivenUp(msgspec.Struct, frozen=True, array_like=True, tag=13):
+    """What a durable subscription has lost since it was made, because too much or for too long had to be kept."""
+
+    subscription: int
+    #: Events that it wanted.
+    events: int
+    #: Events that were given up before this broker had them, so nobody knows whether it wanted them.
+    unseen: int
+
+
+class Ended(msgspec.Struct, frozen=True, array_like=True, tag=14):
+    """The client no longer takes the events of a subscription, and why."""
+
+    subscription: int
+    code: str
+    message: str
+
+
+class LinkStats(msgspec.Struct, frozen=True, array_like=True):
+    """A link to another broker: its name, and how many bytes wait for it."""
+
+    broker: str
+    waiting_bytes: int
+
+
+class SlowStats(msgspec.Struct, frozen=True, array_like=True):
+    """A client for which events wait, or were dropped: how many, since it is here."""
+
+    client: str
+    waiting: int
+    waiting_bytes: int
+    dropped: int
+
+
+class Stats(msgspec.Struct, frozen=True, array_like=True, tag=32):
+    """How the broker is."""
+
+    number: int
+    broker: str
+    strategy: str
+    #: Seconds since it was started, and those in which it had a processor; what two answers differ in gives rates.
+    uptime: float
+    cpu_seconds: float
+    #: How much of it is in memory, in bytes; None where that is not known.
+    memory: int | None
+    clients: int
+    subscriptions: int
+    #: Since it was started: `published`, `delivered`, `dropped`, `refused`, and `matchings`, how often an event was
+    #: compared with conditions. More may come.
+    counts: dict[str, int]
+    links: tuple[LinkStats, ...]
+    #: Those that are farthest behind, and not all if they are many.
+    slow: tuple[SlowStats, ...]
+
+
 Request: TypeAlias = Publish | Subscribe | Unsubscribe
-FromClient: TypeAlias = Alive | Goodbye | Publish | Subscribe | Unsubscribe
-ToClient: TypeAlias = Alive | Goodbye | Welcome | Accepted | Refused | Delivered | Dropped
+FromClient: TypeAlias = Alive | Goodbye | Publish | Subscribe | Unsubscribe | Acknowledge | AskStats
+ToClient: TypeAlias = (
+    Alive | Goodbye | Welcome | Accepted | Refused | Delivered | Dropped | Kept | GivenUp | Ended | Stats
+)
 
 
 # --- values ----------------------------------------------------------------------------------------------
@@ -371,8 +482,10 @@ _decode_fields: Final = Decoder(list[Any])
 
 
 def parse_address(text: str, default_port: int = DEFAULT_PORT) -> tuple[str, int]:
-    """Return host and port of `HOST`, `HOST:PORT` or `tamis://HOST:PORT`; anything else is a `ValueError`."""
-    rest = text.removeprefix("tamis://").removesuffix("/")
+    """Return host and port of `HOST`, `HOST:PORT`, `tamis://HOST:PORT` or `tamis+tls://HOST:PORT`; anything else is a
+    `ValueError`.
+    """
+    rest = text.removeprefix("tamis://").removeprefix("tamis+tls://").removesuffix("/")
     host, colon, port = rest.rpartition(":") if not rest.endswith("]") else (rest, "", "")
     if not colon or (":" in host and not host.startswith("[")):
         host, port = rest, str(default_port)

@@ -21,5 +21,5 @@ def test_events_go_to_all_subscribers(tmp_path: Path) -> None:
 
 
 def test_ten_subscriptions_match_whatever_their_number(tmp_path: Path) -> None:
-    found = measured(tmp_path, "filters.py", "--subscriptions", "100", "--events", "200")
+    found = measured(tmp_path, "filters.py", "--subscriptions", "100", "--events", "200", "--others", "100")
     assert found["matches per event"] == 10

@@ -1,15 +1,19 @@
 """What the tests of the command line share: a clean folder and environment, and a way to call the command."""
 
+import asyncio
 import os
 import subprocess
 import sys
-from collections.abc import Callable
+import threading
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 from typer.testing import CliRunner, Result
 
+from support.brokers import PATIENCE
 from tamis.cli.main import app
+from tamis.server import Server, ServerSettings
 
 Invoke = Callable[..., Result]
 Program = Callable[..., "subprocess.CompletedProcess[str]"]
@@ -46,3 +50,20 @@ def program() -> Program:
         )
 
     return call
+
+
+@pytest.fixture
+def broker_url() -> Iterator[str]:
+    """The address of a broker in another thread of this process."""
+    loop = asyncio.new_event_loop()
+    thread = threading.Thread(target=loop.run_forever)
+    thread.start()
+    server = Server(ServerSettings(port=0, name="b0"))
+    try:
+        asyncio.run_coroutine_threadsafe(server.start(), loop).result(PATIENCE)
+        yield server.url
+        asyncio.run_coroutine_threadsafe(server.stop(), loop).result(PATIENCE)
+    finally:
+        loop.call_soon_threadsafe(loop.stop)
+        thread.join()
+        loop.close()

@@ -4,8 +4,9 @@ from typing import Any
 import pytest
 
 import tamis
+from tamis.cli.demo_overlay import OverlayDemo, OverlayResult
 
-SMALL = ["--subscriptions", "300", "--events", "5000"]
+SMALL = ["--subscriptions", "300", "--events", "5000", "--no-overlay"]
 
 
 def test_the_summary_adds_up(invoke: Any) -> None:
@@ -21,6 +22,7 @@ def test_the_summary_adds_up(invoke: Any) -> None:
     example = summary["example"]
     assert tamis.parse(example["condition"])
     assert example["event"]
+    assert summary["overlay"] is None
 
 
 def test_it_can_be_read(invoke: Any) -> None:
@@ -45,7 +47,27 @@ def test_a_wrong_answer_makes_the_exit_code_1(invoke: Any, monkeypatch: pytest.M
 
 
 def test_the_program_runs_as_it_is(program: Any) -> None:
-    done = program("demo")
+    done = program("demo", "--subscriptions", "100", "--events", "200")
     assert done.returncode == 0, done.stderr
     assert done.stderr == ""
-    assert "events/s" in done.stdout
+    for text in (
+        "Starting 5 brokers",
+        "b4 tamis://127.0.0.1:",
+        "100 alerts and 5 watchers placed",
+        "200 of 200 events published",
+        "events/s",
+        "exactly those of the index",
+        "whenever one had moved by half",
+    ):
+        assert text in " ".join(done.stdout.split())
+
+
+def test_deliveries_that_differ_make_the_exit_code_1(invoke: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    async def run(_demo: OverlayDemo, expected: set[tuple[int, int]], _arguments: list[str]) -> OverlayResult:
+        return OverlayResult(5, 6, len(expected), 2, 1, 0, 0, 1.0, 1.0, 1.0)
+
+    monkeypatch.setattr(OverlayDemo, "run", run)
+    result = invoke("demo", *SMALL[:-1])
+    assert result.exit_code == 1
+    assert "2 deliveries are missing, 1 are wrong" in result.stderr
+    assert json.loads(invoke("demo", *SMALL[:-1], "--json").stdout)["overlay"]["extra"] == 1

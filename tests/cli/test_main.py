@@ -1,7 +1,10 @@
 import importlib.metadata
 from typing import Any
 
-COMMANDS = ("demo", "parse", "explain", "match", "serve", "pub", "sub", "bench", "sim", "lab", "config")
+COMMANDS = (
+    *("demo", "parse", "explain", "match", "serve", "pub", "sub", "top", "token", "bench", "sim"),
+    *("lab", "config"),
+)
 
 
 def test_help_says_what_it_is_lists_every_command_and_shows_examples(invoke: Any) -> None:
@@ -16,7 +19,17 @@ def test_help_says_what_it_is_lists_every_command_and_shows_examples(invoke: Any
 
 
 def test_every_command_has_help(invoke: Any) -> None:
-    for command in (*COMMANDS, "sim strategies", "sim replay", "sim diff", "lab run", "lab list", "config show"):
+    more = (
+        "sim strategies",
+        "sim replay",
+        "sim diff",
+        "lab run",
+        "lab list",
+        "config show",
+        "token new",
+        "pipeline cover",
+    )
+    for command in (*COMMANDS, *more):
         result = invoke(*command.split(), "-h")
         assert result.exit_code == 0, command
         assert "Usage" in result.stdout, command

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import httpx
 import pytest
 
 from support.brokers import PATIENCE
@@ -22,11 +23,12 @@ def url(tmp_path: Path) -> Iterator[str]:
     try:
         assert process.stderr is not None
         line = process.stderr.readline()
-        assert line.startswith("broker b listens on tamis://127.0.0.1:")
+        assert "broker.listening" in line
+        assert "url=tamis://127.0.0.1:" in line
         yield file.read_text()
         process.terminate()
         assert process.wait(PATIENCE) == 0
-        assert process.stderr.read().splitlines()[-1] == "broker b has stopped"
+        assert "broker.stopped" in process.stderr.read().splitlines()[-1]
     finally:
         process.kill()
         process.wait()
@@ -72,6 +74,12 @@ def test_what_is_published_is_printed_by_who_subscribed(url: str, invoke: Any) -
         (["--option", "max_degree=3"], "max_degree"),
         (["--option", "x"], "NAME=VALUE"),
         (["--join", "a:b"], "no address"),
+        (["--tokens", "none.toml"], "none.toml: No such file"),
+        (["--tls-cert", "cert.pem"], "--tls-key"),
+        (["--tls-cert", "cert.pem", "--tls-key", "key.pem"], "cert.pem: No such file"),
+        (["--join", "tamis+tls://localhost", "--ca", "ca.pem"], "ca.pem: No such file"),
+        (["--max-rate", "0"], "rate"),
+        (["--max-condition", "100000"], "65,536"),
     ],
 )
 def test_serve_refuses_what_is_wrong(invoke: Any, arguments: list[str], why: str) -> None:
@@ -85,3 +93,30 @@ def test_where_there_is_no_broker_the_command_says_so(invoke: Any) -> None:
     assert result.exit_code == 1
     assert "no broker at 127.0.0.1:1" in result.stderr
     assert invoke("sub", "--slow", "never").exit_code == 2
+
+
+def test_http_is_served_by_the_same_process_and_ends_with_it() -> None:
+    command: list[str | Path] = [COMMAND, "serve", "--port", "0", "--http", "0", "--name", "b", "--log-json"]
+    process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
+    try:
+        assert process.stderr is not None
+        first = json.loads(process.stderr.readline())
+        assert (first["event"], first["broker"]) == ("broker.listening", "b")
+        with httpx.Client(base_url=first["http"], timeout=PATIENCE) as http:
+            assert http.get("/ready").json()["ok"] is True
+            with http.stream("GET", "/subscribe", params={"condition": "x > 1"}) as stream:
+                lines = stream.iter_lines()
+                assert next(lines) == ": subscribed"
+                http.post("/events", json=[{"x": 1}, {"x": 2}])
+                data = next(line for line in lines if line.startswith("data: "))
+                assert json.loads(data.removeprefix("data: "))["event"] == {"x": 2}
+                process.terminate()
+                assert "event: goodbye" in lines
+        assert process.wait(PATIENCE) == 0
+        (last,) = process.stderr.read().splitlines()
+        assert json.loads(last)["event"] == "broker.stopped"
+    finally:
+        process.kill()
+        process.wait()
+        if process.stderr is not None:
+            process.stderr.close()

@@ -64,9 +64,9 @@ def test_a_table_that_is_sound_is_kept_and_another_one_made_anew() -> None:
         wanted = list(table.pairs())
         match spoil:
             case "_held":
-                del table._held["a"]["x > 5"]
+                table._held.remove("a", "x > 5")
             case "_holders":
-                table._holders["x > 5"]["b"] = None
+                table._holders.add("x > 5", "b")
             case "_number":
                 del table._number["x > 5"]
             case "_text":

@@ -69,6 +69,11 @@ def test_bytes_are_bounded_as_well(monkeypatch: pytest.MonkeyPatch) -> None:
     taken.put(*range(50))
     assert taken.outbox.size <= 100
     assert len(taken.outbox) > 1
+    taken.outbox.deliver(bytes(4), DeliveryFrames("large", {"x": "y" * 60}, None), None)
+    assert taken.outbox.size <= 100
+    taken.outbox.resume()
+    taken.outbox.flush()
+    assert taken.ids()[-1] == "large"
 
 
 def test_an_event_grows_older_while_it_waits(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -7,7 +7,7 @@ from support.brokers import Raw, awaited, overlay, until
 from tamis.client import connect
 from tamis.healing import Ages, Healing, Leases
 from tamis.server import Server, ServerSettings
-from tamis.server import guest as guest_module
+from tamis.server.limits import Limits
 from tamis.server.link import BEHIND
 from tamis.wire import (
     MAX_FRAME,
@@ -90,7 +90,7 @@ async def test_a_request_that_is_refused_leaves_the_others_alone() -> None:
             3: ("duplicate-subscription", None),
             4: ("unknown-subscription", None),
             5: ("bad-event", None),
-            7: ("bad-condition", 0),
+            7: ("condition-too-large", None),
         }
         assert Delivered(0, "b", {"x": 2}, None) in rest
         assert rest[-1] == Accepted(7)
@@ -98,9 +98,8 @@ async def test_a_request_that_is_refused_leaves_the_others_alone() -> None:
 
 
 @awaited
-async def test_a_client_has_only_so_many_subscriptions(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(guest_module, "MAX_SUBSCRIPTIONS", 2)
-    async with overlay(1, []) as (server,):
+async def test_a_client_has_only_so_many_subscriptions() -> None:
+    async with overlay(1, [], limits=Limits(subscriptions=2)) as (server,):
         raw = await Raw.open(server, HELLO + b"".join(frame(Subscribe(n, n, f"x > {n}")) for n in (1, 2, 3)))
         _, refused, _ = await raw.some(3)
         assert (refused.number, refused.code) == (3, "too-many")
@@ -133,6 +132,15 @@ async def test_who_breaks_the_protocol_is_told_why_and_left_and_nobody_else_noti
         await client.publish({"x": 1})
         assert (await anext(events))["x"] == 1
         assert server.strangers == {}
+
+
+@awaited
+async def test_the_reason_reaches_one_who_is_still_sending() -> None:
+    async with overlay(1, []) as (server,):
+        raw = await Raw.open(server, HELLO + frame(Publish(2, "a", {})) + HELLO + bytes(8 << 20))
+        await raw.writer.drain()
+        assert (await raw.rest())[-1].code == "bad-frame"
+        await until(lambda: not server.sessions)
 
 
 @awaited
@@ -249,6 +257,17 @@ async def test_who_is_silent_is_left(monkeypatch: pytest.MonkeyPatch) -> None:
         found = await raw.rest()
         assert found[-1].code == "silent"
         assert len(found) > 2  # the broker said that it is alive meanwhile
+
+
+@awaited
+async def test_who_does_not_say_who_it_is_is_left_however_much_it_sends(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("tamis.server.greeting.GREETING", 0.1)
+    async with overlay(1, []) as (server,):
+        raw = await Raw.open(server, (1 << 15).to_bytes(4, "big"))
+        while server.strangers or not server._connections:
+            raw.writer.write(b"x")
+            await asyncio.sleep(0.01)
+        assert (await raw.rest())[-1].code == "silent"
 
 
 @awaited

@@ -1,6 +1,7 @@
 """Real brokers for tests: in this process or in others, on free ports, and gone when the test is over."""
 
 import asyncio
+import contextlib
 import functools
 import os
 import signal
@@ -89,6 +90,14 @@ class Raw:
         self.writer.close()
         return found
 
+    async def closed(self) -> None:
+        """Wait until the broker closes the connection, whatever it says before."""
+        async with asyncio.timeout(PATIENCE):
+            with contextlib.suppress(ConnectionError):
+                while await self._reader.read(1 << 16):
+                    pass
+        self.writer.close()
+
     async def some(self, count: int) -> list[Any]:
         """Return the next messages."""
         found: list[Any] = []
@@ -132,6 +141,10 @@ class BrokerProcess:
         self._process.kill()
         self._process.wait(PATIENCE)
         self._log.close()
+
+    def tell(self, number: signal.Signals) -> None:
+        """Send it a signal."""
+        self._process.send_signal(number)
 
     def stop(self) -> int:
         """Ask it to stop; return its exit status."""

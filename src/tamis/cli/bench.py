@@ -1,4 +1,4 @@
-"""`tamis bench`: how fast does an engine match a workload on this machine?"""
+"""`tamis bench`: how fast does an engine match a workload on this machine, and how fast is a broker?"""
 
 from itertools import islice
 from time import perf_counter
@@ -10,6 +10,7 @@ from rich.table import Table
 
 import tamis
 from tamis.cli import options
+from tamis.cli.bench_broker import broker
 from tamis.cli.errors import EXIT_WRONG, InputError, bad_input_reported, unknown
 from tamis.cli.output import print_json, progress_bars, remark, stdout
 from tamis.cli.reference import missed_or_extra
@@ -43,7 +44,13 @@ class Benchmark(msgspec.Struct, frozen=True):
     machine: Machine
 
 
+app = typer.Typer(invoke_without_command=True)
+app.command()(broker)
+
+
+@app.callback()
 def bench(
+    context: typer.Context,
     workload: Annotated[str, typer.Option(metavar="NAME", help="A workload of the lab.")] = "market",
     subscriptions: Annotated[int, typer.Option(min=1, help="Conditions in the index.")] = 2_000,
     events: Annotated[int, typer.Option(min=1, help="Events matched.")] = 20_000,
@@ -53,13 +60,17 @@ def bench(
     progress: options.Progress = None,
     as_json: options.Json = False,
 ) -> None:
-    """Measure an engine on a workload: building, matching batches, matching single events.
+    """Measure an engine on a workload: building, matching batches, matching single events; or a broker that runs.
 
     A sample of the answers is checked against the reference; a wrong one makes the exit code 1. Compare
     engines with each other in one session on one machine: absolute rates say little.
 
     `$ tamis bench --workload market --engine scan --json`
+
+    `$ tamis bench broker tamis://localhost:7420`
     """
+    if context.invoked_subcommand is not None:
+        return
     with bad_input_reported():
         settings = load(engine=engine, batch_rows=batch_rows, progress=options.progress_mode(progress))
         made = _workload(workload, subscriptions, events, seed)

@@ -1,5 +1,6 @@
-"""The work behind `tamis demo`: build an index, stream events, count, check, explain."""
+"""The work behind `tamis demo`: build an index, stream events, count, check, explain; then the same through brokers."""
 
+import asyncio
 from time import perf_counter
 from typing import Any, Final
 
@@ -8,15 +9,17 @@ import numpy as np
 import pyarrow as pa
 
 import tamis
+from tamis.cli.demo_overlay import OverlayDemo, OverlayResult
+from tamis.cli.demo_show import Show
 from tamis.cli.output import Bar, progress_bars
 from tamis.cli.reference import missed_or_extra
 from tamis.cli.settings import Settings
 from tamis.lab.workloads import Market, generate
 
 #: Events matched at a time: few, so that the display moves.
-BATCH_ROWS: Final = 2_000
+BATCH_ROWS: Final = 1_000
 #: Events of each batch whose answer is compared with the reference.
-CHECKED_ROWS: Final = 2
+CHECKED_ROWS: Final = 8
 BUSIEST: Final = 5
 
 
@@ -51,6 +54,8 @@ class DemoResult(msgspec.Struct, frozen=True):
     wrong_events: int
     busiest: list[Alert]
     example: Example | None
+    #: None if no brokers were asked for.
+    overlay: OverlayResult | None = None
 
 
 class Demo:
@@ -62,6 +67,8 @@ class Demo:
         self._index = tamis.Index(engine=settings.engine)
         self._counts = np.zeros(subscriptions, dtype=np.int64)
         self._checked = self._wrong = 0
+        #: Pairs of an event's number and an alert's that match.
+        self._pairs: set[tuple[int, int]] = set()
         self._example: tuple[tamis.Expression, int, dict[str, Any]] | None = None
 
     def run(self) -> DemoResult:
@@ -88,6 +95,16 @@ class Demo:
             example=self._explained(),
         )
 
+    def through_brokers(self, result: DemoResult, show: Show) -> DemoResult:
+        """Send the same events through an overlay to the same alerts; return the result with what it did."""
+        events = [
+            {name: value for name, value in event.items() if value is not None}
+            for event in self._workload.events.rows()
+        ]
+        overlay = OverlayDemo(self._workload.conditions.texts().to_pylist(), events, show)
+        arguments = ["--option", f'engine="{self._settings.engine}"']
+        return msgspec.structs.replace(result, overlay=asyncio.run(overlay.run(self._pairs, arguments)))
+
     def _stream(self, bar: Bar) -> float:
         """Match all events and return the seconds that matching took, without the checks."""
         conditions = {id_: self._index.condition(id_) for id_ in self._index}
@@ -100,6 +117,8 @@ class Demo:
             seconds += perf_counter() - started
             ids = matches.ids.dictionary_decode().to_numpy()
             self._counts += np.bincount(ids, minlength=len(self._counts))
+            rows = done + np.repeat(np.arange(batch.num_rows), np.diff(matches.offsets))
+            self._pairs.update(zip(rows.tolist(), ids.tolist(), strict=True))
             done += batch.num_rows
             for row in range(min(CHECKED_ROWS, batch.num_rows)):
                 self._check(conditions, batch, matches, row)

@@ -5,13 +5,13 @@ from typing import Annotated, Final
 
 import typer
 
-from tamis.cli import config, lab, sim
-from tamis.cli.bench import bench
+from tamis.cli import bench, config, lab, sim, token
 from tamis.cli.demo import demo
 from tamis.cli.explain import explain
 from tamis.cli.match import match
 from tamis.cli.parse import parse
 from tamis.cli.serve import pub, serve, sub
+from tamis.cli.top import top
 
 FIRST: Final = "See it work"
 DAILY: Final = "Match events"
@@ -65,7 +65,9 @@ app.command(rich_help_panel=DAILY)(match)
 app.command(rich_help_panel=BROKER)(serve)
 app.command(rich_help_panel=BROKER)(pub)
 app.command(rich_help_panel=BROKER)(sub)
-app.command(rich_help_panel=MEASURE)(bench)
+app.command(rich_help_panel=BROKER)(top)
+app.add_typer(bench.app, name="bench", rich_help_panel=MEASURE)
+app.add_typer(token.app, name="token", rich_help_panel=BROKER)
 app.add_typer(sim.app, name="sim", rich_help_panel=MEASURE)
 app.add_typer(lab.app, name="lab", rich_help_panel=MEASURE)
 app.add_typer(config.app, name="config", rich_help_panel=MANAGE)

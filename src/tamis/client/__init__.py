@@ -1,6 +1,7 @@
 """How do I talk to a broker? `tamis.client.connect`, and the same without asyncio in `tamis.client.blocking`."""
 
 from tamis.client.client import Client, connect
+from tamis.client.durable import DurableSubscription
 from tamis.client.errors import (
     BrokerError,
     ClientError,
@@ -16,6 +17,7 @@ __all__ = [
     "Client",
     "ClientError",
     "ConnectionLostError",
+    "DurableSubscription",
     "Event",
     "EventTypeError",
     "SlowConsumerError",

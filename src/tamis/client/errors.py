@@ -12,11 +12,13 @@ class ConnectionLostError(ClientError):
 class BrokerError(ClientError):
     """The broker refused something, or closed the connection for good. `code` is one of docs/protocol.md."""
 
-    def __init__(self, code: str, message: str, position: int | None = None) -> None:
+    def __init__(self, code: str, message: str, position: int | None = None, after: float | None = None) -> None:
         super().__init__(f"{message} ({code})")
         self.code = code
         self.message = message
         self.position = position
+        #: In so many seconds the same would be accepted, if the broker said so.
+        self.after = after
 
 
 class SlowConsumerError(BrokerError):

@@ -7,10 +7,15 @@ from typing import Any
 class Event(Mapping[str, Any]):
     """An event: its attributes by name, its id, and, where the broker bounds ages, how old it is at most."""
 
-    __slots__ = ("_max_age", "age_bound", "content", "id")
+    __slots__ = ("_max_age", "age_bound", "content", "id", "trace")
 
     def __init__(
-        self, id: str | int, content: dict[str, Any], age_bound: float | None = None, max_age: float | None = None
+        self,
+        id: str | int,
+        content: dict[str, Any],
+        age_bound: float | None = None,
+        max_age: float | None = None,
+        trace: str | None = None,
     ) -> None:
         self.id = id
         self.content = content
@@ -18,6 +23,8 @@ class Event(Mapping[str, Any]):
         #: if nobody measures that.
         self.age_bound = age_bound
         self._max_age = max_age
+        #: The W3C trace context (`traceparent`) in which it was published, if there was one.
+        self.trace = trace
 
     @property
     def timely(self) -> bool | None:

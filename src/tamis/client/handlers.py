@@ -4,7 +4,9 @@ import asyncio
 from collections.abc import Awaitable, Callable
 from typing import Any
 
+from tamis import tracing
 from tamis.client.errors import ClientError
+from tamis.client.event import Event
 from tamis.client.subscription import Subscription
 
 
@@ -22,8 +24,9 @@ async def handle(subscription: Subscription[Any], handler: Callable[[Any], Await
                 return
             continue
         try:
-            result = handler(event)
-            if asyncio.iscoroutine(result):
-                await result
+            with tracing.span("receive", event.trace if isinstance(event, Event) else None):
+                result = handler(event)
+                if asyncio.iscoroutine(result):
+                    await result
         except Exception as error:  # noqa: BLE001 - a handler may raise anything
             loop.call_exception_handler({"message": f"the handler of {subscription.condition!r}", "exception": error})

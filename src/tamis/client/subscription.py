@@ -4,7 +4,7 @@ import asyncio
 from collections import deque
 from collections.abc import Callable, Generator
 from types import TracebackType
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, Self, TypeVar
 
 import msgspec
 
@@ -91,7 +91,7 @@ class Subscription(Generic[T]):
     an `async with` around it, or when nobody has it any more: after leaving `async for event in client.subscribe(…)`.
     """
 
-    def __init__(self, feed: Feed, leave: Callable[[Feed], None], kind: type[T]) -> None:
+    def __init__(self, feed: Feed, leave: Callable[[Feed], "asyncio.Future[None]"], kind: type[T]) -> None:
         self._feed = feed
         self._leave = leave
         self._kind = kind
@@ -112,16 +112,18 @@ class Subscription(Generic[T]):
         """Whether no more events will come, but for those that wait."""
         return self._feed.is_over
 
-    def __await__(self) -> Generator[Any, None, "Subscription[T]"]:
+    def __await__(self) -> Generator[Any, None, Self]:
         yield from asyncio.shield(self._feed.accepted).__await__()
         return self
 
-    def __aiter__(self) -> "Subscription[T]":
+    def __aiter__(self) -> Self:
         return self
 
     async def __anext__(self) -> T:
         """Return the next event. One that is not of the type asked for is an `EventTypeError`; one may go on."""
-        event = await self._feed.take()
+        return self._converted(await self._feed.take())
+
+    def _converted(self, event: Event) -> T:
         if self._kind is Event:
             return event  # type: ignore[return-value]
         try:
@@ -129,11 +131,14 @@ class Subscription(Generic[T]):
         except msgspec.ValidationError as error:
             raise EventTypeError(event.id, str(error)) from None
 
-    def unsubscribe(self) -> None:
-        """Want no more events. The iterator ends, once those that wait have been taken."""
-        self._leave(self._feed)
+    def unsubscribe(self) -> "asyncio.Future[None]":
+        """Want no more events. The iterator ends, once those that wait have been taken.
 
-    async def __aenter__(self) -> "Subscription[T]":
+        What is returned is done when the broker knows; nobody has to wait for it.
+        """
+        return self._leave(self._feed)
+
+    async def __aenter__(self) -> Self:
         return await self
 
     async def __aexit__(

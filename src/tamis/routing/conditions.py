@@ -1,19 +1,16 @@
 """Conditions as brokers know them: texts in canonical spelling, so that equal ones are seen to be equal."""
 
-from functools import lru_cache
-from typing import Final, Literal, NamedTuple, TypeAlias
+from typing import Literal, NamedTuple, TypeAlias
 
 from tamis.covering.containment import Shape, intersects, meeting, shape
 from tamis.language import Expression, ExpressionError, Notify, parse, parse_subscription
+from tamis.routing.remembered import remembered
 
 #: How it is decided whether two conditions have events in common; see `tamis.intersects`.
 Mode: TypeAlias = Literal["sound", "thesis"]
 
-#: So many conditions are kept parsed, for all brokers of a process together.
-REMEMBERED: Final = 1 << 18
 
-
-@lru_cache(REMEMBERED)
+@remembered
 def canonical(text: str) -> str:
     """Return the canonical spelling of a condition. A text that is none is an `ExpressionError`."""
     return str(parse(text).normalized())
@@ -37,25 +34,25 @@ class Asked(NamedTuple):
         return self.condition if self.notify is None else f"{self.condition} {self.notify}"
 
 
-@lru_cache(REMEMBERED)
+@remembered
 def asked(text: str) -> Asked:
     """Return what a subscription asks for. A text that is none is an `ExpressionError`."""
     normal = parse_subscription(text).normalized()
     return Asked(str(normal.condition), normal.notify)
 
 
-@lru_cache(REMEMBERED)
+@remembered
 def parsed(text: str) -> Expression:
     """Return what a condition means. All brokers of a process share it."""
     return parse(text)
 
 
-@lru_cache(REMEMBERED)
+@remembered
 def _shaped(text: str) -> Shape:
     return shape(parsed(text))
 
 
-@lru_cache(4 * REMEMBERED)
+@remembered
 def may_meet(advert: str, condition: str, mode: Mode = "sound") -> bool:
     """Return whether some event may meet both an advertisement and a condition."""
     if mode == "thesis":

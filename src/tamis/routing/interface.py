@@ -1,7 +1,6 @@
 """What lies in one direction: subscriptions with their keys, and an index that says which of them an event meets."""
 
 from collections.abc import Hashable, Iterable, Iterator, Mapping
-from functools import lru_cache
 from typing import Any, Final, Generic, NamedTuple, TypeVar
 
 import numpy as np
@@ -9,8 +8,9 @@ import numpy as np
 from tamis.language.normal import TooManyClausesError, clauses
 from tamis.matching import Index
 from tamis.matching.engine import engines, make_engine
-from tamis.routing.conditions import REMEMBERED, parsed
+from tamis.routing.conditions import parsed
 from tamis.routing.keys import Keys
+from tamis.routing.remembered import remembered
 
 T = TypeVar("T", bound=Hashable)
 
@@ -41,7 +41,7 @@ def check_engine(engine: str) -> None:
         )
 
 
-@lru_cache(REMEMBERED)
+@remembered
 def _is_conjunction(condition: str) -> bool:
     try:
         clauses(parsed(condition), limit=1)

@@ -1,23 +1,23 @@
 """Subscriptions as texts, for those who compare what two brokers know."""
 
-from functools import lru_cache
 from typing import Final
 
 import msgspec
 
-from tamis.routing.conditions import REMEMBERED, is_canonical
+from tamis.routing.conditions import is_canonical
 from tamis.routing.packets import Subscription
+from tamis.routing.remembered import remembered
 
 _DECODER: Final = msgspec.json.Decoder(Subscription)
 
 
-@lru_cache(REMEMBERED)
+@remembered
 def spelt(subscription: Subscription) -> str:
     """Return a subscription as a text."""
     return msgspec.json.encode(subscription).decode()
 
 
-@lru_cache(REMEMBERED)
+@remembered
 def read(text: str) -> Subscription:
     """Return the subscription that a text is. A text that is none is a `ValueError`."""
     try:

@@ -49,6 +49,8 @@ class Connection(asyncio.BufferedProtocol):
         self._transport: asyncio.Transport | None = None
         #: What is still to be written. Call `dirty` after putting something in.
         self.outbox = Outbox(self._write, MAX_QUEUE, "disconnect", self._overrun)
+        #: Is called when the other end reads again and what has waited is written.
+        self.on_room: Callable[[], None] | None = None
         self._stops: set[str] = set()
         self._last_heard = self._last_said = 0.0
         self.closing = False
@@ -68,6 +70,8 @@ class Connection(asyncio.BufferedProtocol):
         return _SCRATCH
 
     def buffer_updated(self, nbytes: int) -> None:
+        if self.closing:
+            return
         self._last_heard = monotonic()
         self._take(self._frames.feed(memoryview(bytes(_SCRATCH[:nbytes]))))
 
@@ -98,6 +102,8 @@ class Connection(asyncio.BufferedProtocol):
         if self.closing:
             return
         self.outbox.resume()
+        if self.on_room is not None and not self.outbox.paused:
+            self.on_room()
         self.dirty()
         if self.outbox.size <= ANSWERS:
             self.read_again("answers")
@@ -180,8 +186,24 @@ class Connection(asyncio.BufferedProtocol):
         self._transport.write(frame(Goodbye(code, message)))
         transport = self._transport
         self._leave()
-        transport.close()
+        if code == "stopping" or not self._hangs_up(transport):
+            transport.close()
         asyncio.get_running_loop().call_later(LINGER, transport.abort)
+
+    def _hangs_up(self, transport: asyncio.Transport) -> bool:
+        """Say that nothing more is said, and throw away what still comes, until the other end has heard.
+
+        Were the connection closed at once, what still comes would make the kernel cut it, and the reason be lost.
+        """
+        if not transport.can_write_eof():
+            return False
+        try:
+            transport.write_eof()
+        except OSError:
+            return False  # the other end is gone
+        if self._stops:
+            transport.resume_reading()
+        return True
 
     def abort(self) -> None:
         """Cut the connection without a word."""
@@ -195,6 +217,11 @@ class Connection(asyncio.BufferedProtocol):
             self.outbox.drop_all()
             if self._party is not None:
                 self._party.gone()
+
+    @property
+    def is_slow(self) -> bool:
+        """Whether more events waited than was agreed, and the connection ends for that."""
+        return self._overran
 
     def _overrun(self) -> None:
         # In the middle of handing out an event nobody should go: close when that is done.

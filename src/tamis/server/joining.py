@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 from tamis.server.connection import Connection
 from tamis.server.greeting import Called
+from tamis.tls import explained, is_tls
 from tamis.wire import SILENCE, parse_address
 
 if TYPE_CHECKING:
@@ -22,35 +23,37 @@ GOOD: Final = 5.0
 
 async def keep_joined(server: "Server", address: str) -> None:
     """Keep a link to an address until cancelled."""
-    host, port = parse_address(address)
     pause = FIRST_PAUSE
     said = ""
     name: str | None = None
     while True:
         began = monotonic()
         if name is None or name not in server.links:
-            name, problem = await _call(server, host, port, name)
+            name, problem = await _call(server, address, name)
             if problem and problem != said:
-                server.note(f"no link to {address}: {problem}")
+                server.log.warning("link.failed", address=address, reason=problem)
             said = problem
         pause = FIRST_PAUSE if monotonic() - began > GOOD else min(2 * pause, LONGEST_PAUSE)
         await asyncio.sleep(pause * uniform(0.5, 1.0))  # noqa: S311 - no secret
 
 
-async def _call(server: "Server", host: str, port: int, name: str | None) -> tuple[str | None, str]:
+async def _call(server: "Server", address: str, name: str | None) -> tuple[str | None, str]:
     """Call once, and wait until the link is gone; return whom the address belongs to, and what went wrong."""
     called: list[Called] = []
 
     def greet(connection: Connection) -> Called:
         called.append(Called(server, connection))
+        server.joined[address] = called[0]
         return called[0]
 
     loop = asyncio.get_running_loop()
+    host, port = parse_address(address)
+    tls = server.join_tls if is_tls(address) else None
     try:
         async with asyncio.timeout(SILENCE):
-            _, connection = await loop.create_connection(lambda: server.connection(greet), host, port)
+            _, connection = await loop.create_connection(lambda: server.connection(greet), host, port, ssl=tls)
     except (OSError, TimeoutError) as error:
-        return name, str(error) or type(error).__name__
+        return name, explained(error, tls is not None)
     try:
         await asyncio.wait([connection.closed])
     finally:

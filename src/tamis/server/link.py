@@ -4,10 +4,13 @@ from typing import TYPE_CHECKING, Annotated, Final, TypeAlias
 
 import msgspec
 
+from tamis import tracing
 from tamis.routing.messages import Arrived
-from tamis.routing.packets import AnyPacket
+from tamis.routing.packets import AnyPacket, carried
+from tamis.server.changes import Member
 from tamis.server.connection import Connection
-from tamis.wire import ENCODER, MAX_LINK_FRAME, VERSION, Alive, Decoder, Goodbye, ProtocolError, Text
+from tamis.server.rights import Rights
+from tamis.wire import ENCODER, MAX_LINK_FRAME, VERSION, Alive, Code, Decoder, Goodbye, ProtocolError, Text
 
 if TYPE_CHECKING:
     from tamis.server.server import Server
@@ -29,6 +32,8 @@ class BrokerHello(msgspec.Struct, frozen=True, array_like=True, tag=16):
     overlay: str
     #: The brokers on this side of the link; None if links may form circles.
     side: tuple[str, ...] | None = None
+    #: From the broker that calls: what the other one, if it asks for tokens, knows it by.
+    token: Text | None = None
 
 
 class Carried(msgspec.Struct, frozen=True, array_like=True, tag=17):
@@ -43,7 +48,41 @@ class Side(msgspec.Struct, frozen=True, array_like=True, tag=18):
     brokers: tuple[Text, ...]
 
 
-FromBroker: TypeAlias = Alive | Goodbye | Carried | Side
+class Have(msgspec.Struct, frozen=True, array_like=True, tag=19):
+    """Of each origin of durable events, up to which number the sender has them on disk."""
+
+    vector: dict[Text, int]
+    #: Whether these are all, and the other one is to go on from here, whatever it has sent before.
+    anew: bool = False
+
+
+class HandedEvent(msgspec.Struct, frozen=True, array_like=True):
+    """A durable event."""
+
+    sequence: int
+    id: Text
+    content: msgspec.Raw
+    trace: str | None = None
+
+
+class Handed(msgspec.Struct, frozen=True, array_like=True, tag=20):
+    """Durable events of an origin, in order. Between them, and before them, the sender has no others."""
+
+    origin: Text
+    #: Up to this number, events may be missing because they were given up.
+    given_up: int
+    events: list[HandedEvent]
+    #: Whether these are the first of this origin, since the other one has said that it has none.
+    first: bool = False
+
+
+class Stores(msgspec.Struct, frozen=True, array_like=True, tag=21):
+    """The stores of the overlay that the sender knows, itself first."""
+
+    members: Annotated[list[Member], msgspec.Meta(min_length=1)]
+
+
+FromBroker: TypeAlias = Alive | Goodbye | Carried | Side | Have | Handed | Stores
 
 _decode: Final = Decoder(FromBroker)
 #: An array of two elements, and the number of `Carried`.
@@ -53,8 +92,13 @@ _HEAD: Final = b"\x92\x11"
 class Link:
     """One end of a link, from the greeting on."""
 
-    def __init__(self, server: "Server", connection: Connection, hello: BrokerHello, dialled: bool) -> None:
+    def __init__(
+        self, server: "Server", connection: Connection, hello: BrokerHello, dialled: bool, rights: Rights | None = None
+    ) -> None:
+        """Begin a link; one that was not called by this broker has a right to it."""
         self._server = server
+        self.rights = Rights.everything() if rights is None else rights
+        self._account = server.accounts.enter(self)
         self.connection = connection
         self.name = hello.name
         self.boot = hello.boot
@@ -67,21 +111,39 @@ class Link:
     def receive(self, body: memoryview) -> None:
         message = _decode(body)
         if type(message) is Carried:
-            self._server.runner.tell(Arrived(self.name, message.packet))
+            if tracing.is_active():
+                self._traced(message.packet)
+            else:
+                self._server.runner.tell(Arrived(self.name, message.packet))
         elif isinstance(message, Side):
             self.side = message.brokers
             self._server.links.side_changed(self)
+        elif isinstance(message, Have | Handed | Stores):
+            if self._server.durable is not None:
+                self._server.durable.handover.take(self, message)
         elif isinstance(message, Goodbye):
-            self._server.note(f"broker {self.name} closes the link: {message.message}")
+            self._server.log.warning("link.closed", neighbour=self.name, reason=message.message)
             self.connection.abort()
         else:
             assert isinstance(message, Alive)
+
+    def _traced(self, packet: AnyPacket) -> None:
+        event = carried(packet)
+        trace = None if event is None else event.trace
+        with tracing.span("forward", trace, broker=self._server.name, link=str(self.name)):
+            self._server.runner.tell(Arrived(self.name, packet))
 
     def read_all(self) -> None:
         pass
 
     def gone(self) -> None:
+        self._server.accounts.leave(self, self._account)
         self._server.links.gone(self)
+
+    def dismiss(self, code: Code, message: str) -> None:
+        """Close the link, because the neighbour's token has ended."""
+        self._server.log.warning("link.closed", neighbour=self.name, reason=message)
+        self.connection.close(code, message)
 
     def send(self, packet: AnyPacket) -> None:
         """Send a packet; who does not take what it is sent is left."""

@@ -71,19 +71,23 @@ class Links:
         if old is not None:
             old.connection.close("duplicate", "another connection has taken the place of this one")
         self._links[link.name] = link
-        self._server.note(f"link to broker {link.name}")
+        self._server.log.info("link.up", neighbour=link.name)
         self._server.runner.tell(NeighbourUp(link.name))
+        if self._server.durable is not None:
+            self._server.durable.handover.up(link)
         self._told.pop(link.name, None)
         self._tell_sides()
 
     def gone(self, link: Link) -> None:
         """A link has gone."""
         self.caught_up(link)
+        if self._server.durable is not None:
+            self._server.durable.handover.down(link)
         if self._links.get(link.name) is not link:
             return
         del self._links[link.name]
         self._told.pop(link.name, None)
-        self._server.note(f"no link to broker {link.name} any more")
+        self._server.log.info("link.down", neighbour=link.name)
         self._server.runner.tell(NeighbourDown(link.name))
         self._tell_sides()
 
@@ -117,7 +121,7 @@ class Links:
         shared = set(link.side) & set(self.side(without=link.name))
         if self._tree and shared:
             text = f"the overlay has to be a tree, and {min(shared)} is on both sides of a link"
-            self._server.note(f"link to broker {link.name} closed: {text}")
+            self._server.log.warning("link.closed", neighbour=link.name, reason=text)
             link.connection.close("circle", text)
             return
         self._tell_sides()

@@ -33,7 +33,7 @@ class Outbox:
     def __init__(self, write: Callable[[bytes], Any], limit: int, slow: Slow, full: Callable[[], None]) -> None:
         self._write = write
         self._limit = limit
-        self._slow = slow
+        self.slow: Slow = slow
         self._full = full
         self._gathered: list[bytes] = []
         self._size = 0
@@ -41,8 +41,8 @@ class Outbox:
         self._waiting_bytes = 0
         #: Whether the other end does not read.
         self.paused = False
-        #: So many events were dropped.
-        self.dropped = 0
+        #: So many events were dropped as agreed, and so many came to nothing because the connection ended.
+        self.dropped = self.lost = 0
         self._told = 0
 
     def __len__(self) -> int:
@@ -72,12 +72,13 @@ class Outbox:
             self.flush()
 
     def _wait(self, waiting: _Waiting) -> None:
-        if len(self._waiting) >= self._limit or self._waiting_bytes + waiting.event.length > MAX_BYTES:
-            if self._slow == "disconnect":
+        while len(self._waiting) >= self._limit or self._waiting_bytes + waiting.event.length > MAX_BYTES:
+            if self.slow == "disconnect":
+                self.lost += 1
                 self._full()
                 return
             self.dropped += 1
-            if self._slow == "drop-newest" or not self._waiting:
+            if self.slow == "drop-newest" or not self._waiting:
                 return
             self._waiting_bytes -= self._waiting.popleft().event.length
         self._waiting.append(waiting)
@@ -109,6 +110,7 @@ class Outbox:
 
     def drop_all(self) -> None:
         """Forget everything: the connection is gone."""
+        self.lost += len(self._waiting)
         self._gathered.clear()
         self._waiting.clear()
         self._size = self._waiting_bytes = 0

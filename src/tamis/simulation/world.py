@@ -25,6 +25,7 @@ from tamis.routing.messages import (
     SetTimer,
 )
 from tamis.routing.packets import AnyPacket, Name
+from tamis.routing.remembered import remember_many
 from tamis.simulation.clock import Clock
 from tamis.simulation.link import Link
 from tamis.simulation.node import Direction, Node
@@ -41,6 +42,7 @@ class World:
 
     def __init__(self, make: Callable[[Name], Machine], seed: int = 0, service: Service | None = None) -> None:
         """Make an empty world. `make` makes a broker; `service` says how long brokers are busy, if they ever are."""
+        remember_many()
         self.now = 0.0
         self.nodes: dict[Name, Node] = {}
         self._make = make

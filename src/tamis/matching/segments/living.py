@@ -440,9 +440,12 @@ class Living(Subscriptions):
 
 def _found(ids: Sequence[Id], parts: Sequence[Part], version: int) -> list[npt.NDArray[Any]]:
     """Return for each part the rows of those of the ids that are there in a version."""
+    if not len(ids):
+        # Arrow would have to be asked, and the first time it is, it loads for a third of a second.
+        return [np.zeros(0, np.int64)] * len(parts)
     if len(ids) == 1:
         rows = [part.find(ids[0], version) for part in parts]
         return [np.array([row] if row >= 0 else [], np.int64) for row in rows]
     column = Ids.of(ids)
-    found = [part.find_many(column, version) for part in parts] if len(ids) else [np.zeros(0, np.int64)] * len(parts)
+    found = [part.find_many(column, version) for part in parts]
     return [rows[rows >= 0] for rows in found]

@@ -5,8 +5,9 @@ from typing import Final, TypeAlias
 
 from tamis.language import Expression
 from tamis.language.normal import TooManyClausesError, clauses
-from tamis.routing.conditions import REMEMBERED, parsed
+from tamis.routing.conditions import parsed
 from tamis.routing.prefix.region import Region, region_of
+from tamis.routing.remembered import MANY
 
 #: A filter asks for all its regions; the empty one is met by every event.
 Filter: TypeAlias = tuple[Region, ...]
@@ -38,7 +39,7 @@ def chain(wanted: Filter) -> Cell | None:
     return cell
 
 
-@lru_cache(REMEMBERED)
+@lru_cache(MANY)
 def filters_of(condition: str) -> tuple[Filter, ...]:
     """Return the filters of a condition in canonical spelling. All brokers of a process share them."""
     return filters(parsed(condition))

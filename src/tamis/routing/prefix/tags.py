@@ -9,11 +9,11 @@ from bisect import bisect_left
 from collections.abc import Hashable, Mapping
 from typing import Final, Generic, Literal, TypeAlias, TypeVar
 
-from tamis.routing.conditions import REMEMBERED
 from tamis.routing.prefix.filters import Filter, chain
 from tamis.routing.prefix.forwarding import ForwardingTree
 from tamis.routing.prefix.places import place
 from tamis.routing.prefix.snapshot import Snapshot, Spot
+from tamis.routing.remembered import MANY
 
 Interface = TypeVar("Interface", bound=Hashable)
 
@@ -154,7 +154,7 @@ def nearest(snapshot: Snapshot, wanted: Filter, split: Split) -> list[Spot]:
     """
     known = snapshot.nearest.get((wanted, split))
     if known is None:
-        if len(snapshot.nearest) >= REMEMBERED:
+        if len(snapshot.nearest) >= MANY:
             snapshot.nearest.clear()
         known = snapshot.nearest[wanted, split] = _search(snapshot.root, wanted, split)
     return known
