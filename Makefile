@@ -24,8 +24,8 @@ else
 endif
 	@touch $@
 
-demo: $(READY) ## run the market-alert demonstration
-	@$(BIN)/tamis demo
+demo: $(READY) ## run the market-alert demonstration: an index, five brokers, a pipeline on Spark
+	@$(BIN)/tamis demo --spark
 
 test: $(READY) ## run all tests in parallel
 	@$(BIN)/python -m pytest --numprocesses=auto --dist=worksteal

@@ -2,7 +2,7 @@ import importlib.metadata
 from typing import Any
 
 COMMANDS = (
-    *("demo", "parse", "explain", "match", "serve", "pub", "sub", "top", "token", "bench", "sim"),
+    *("demo", "parse", "explain", "match", "replay", "pipeline", "serve", "pub", "sub", "top", "token", "bench", "sim"),
     *("lab", "config"),
 )
 

@@ -10,12 +10,22 @@ import tamis
 from tamis.pipeline.manifest import Counts
 from tamis.pipeline.sorting import REJECTS, sort_out
 
-SCHEMA = pa.schema({"id": pa.string(), "condition": pa.string(), "active": pa.bool_(), "version": pa.int64()})
+SCHEMA = pa.schema(
+    {
+        "id": pa.string(),
+        "condition": pa.string(),
+        "active": pa.bool_(),
+        "version": pa.int64(),
+        "notify": pa.string(),
+        "owner": pa.string(),
+        "tags": pa.list_(pa.string()),
+    }
+)
 
 
 def sorted_out(*rows: tuple[Any, ...]) -> Any:
-    names = SCHEMA.names
-    return sort_out(pa.Table.from_pylist([dict(zip(names, row, strict=True)) for row in rows], SCHEMA))
+    """Sort rows, in which the last columns may be missing."""
+    return sort_out(pa.Table.from_pylist([dict(zip(SCHEMA.names, row, strict=False)) for row in rows], SCHEMA))
 
 
 def test_a_bad_condition_is_refused_with_its_position() -> None:
@@ -28,8 +38,35 @@ def test_a_bad_condition_is_refused_with_its_position() -> None:
     assert rows[0][:3] == ("a", "x >", 4)
     assert "expected" in rows[0][3]
     assert rows[0][4] == 3
-    assert rows[1] == ("b", None, None, "there is no condition", None)
-    assert rows[2] == (None, "x > 1", None, "there is no id", None)
+    assert rows[1] == ("b", None, None, "there is no condition", None, None)
+    assert rows[2] == (None, "x > 1", None, "there is no id", None, None)
+
+
+def test_a_clause_stands_in_the_condition_or_beside_it() -> None:
+    found = sorted_out(
+        ("a", "x  > 1 notify x moves 2", None, None, None, "ann", ["t"]),
+        ("b", "x  > 1", None, None, "x moves 5% per k"),
+        ("c", "x > 1", None, None, "Notify x moves 2"),
+        ("d", "x > 1", None, None, None),
+        ("e", "x > 1 notify x moves 2", None, None, "x moves 2"),
+        ("f", "x > 1", None, None, "x moves -2"),
+        ("g", "x > 1", None, None, "notify x moves"),
+        ("h", "x > 1", None, None, ""),
+    )
+    assert found.ids.to_pylist() == ["a", "b", "c", "d"]
+    assert list(map(str, found.clauses)) == [
+        "notify x moves 2",
+        "notify x moves 5% per k",
+        "notify x moves 2",
+        "None",
+    ]
+    # What an index is made of has no clause, and is as it was written otherwise.
+    assert found.texts.to_pylist() == ["x > 1", "x  > 1", "x > 1", "x > 1"]
+    assert (found.owners.to_pylist()[0], found.tags.to_pylist()[0]) == ("ann", ["t"])
+    rejects = [(row["id"], row["notify"], row["position"], row["reason"]) for row in found.rejects.to_pylist()]
+    assert rejects[0] == ("e", "x moves 2", None, "there is a notify clause in the condition and another one beside it")
+    assert [row[:3] for row in rejects[1:]] == [("f", "x moves -2", 9), ("g", "notify x moves", 15), ("h", "", 1)]
+    assert all(row[3].startswith("in the notify clause: expected") for row in rejects[1:])
 
 
 def test_the_greatest_version_of_an_id_counts_and_ties_are_refused() -> None:

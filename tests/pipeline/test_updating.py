@@ -2,16 +2,20 @@
 
 import random
 from pathlib import Path
+from typing import Any
 
+import pyarrow as pa
 import pytest
 from pyspark.sql import DataFrame, SparkSession
 
 from support.stores import stored, table_of
 from tamis import Index
-from tamis.pipeline import manifest, rejects, update, versions
+from tamis.pipeline import compile, manifest, rejects, update, versions  # noqa: A004 - it is one
 from tamis.pipeline.asked import asked_by
+from tamis.pipeline.particulars import particulars
 from tamis.pipeline.sorting import sort_out
 from tamis.pipeline.store import Store
+from tamis.pipeline.versions import subscriptions
 
 ROWS = "id string, condition string, active boolean"
 
@@ -40,6 +44,45 @@ def test_new_changed_gone_and_bad(spark: SparkSession, tmp_path: Path) -> None:
     # The version before is as it was.
     assert held(tmp_path, 1) == {"a": "x > 1", "b": "x > 2", "c": "y = 'q'", "d": "x > 4"}
     assert manifest(tmp_path, 1).subscriptions == 4
+
+
+def test_clauses_owners_and_tags_are_kept(spark: SparkSession, tmp_path: Path) -> None:
+    schema = "id string, condition string, notify string, owner string, tags array<string>, active boolean"
+    table = [
+        ("a", "x > 1 notify y moves 2 per k", None, "ann", ["s", "t"], True),
+        ("b", "x > 2", "y moves 5%", None, None, True),
+        ("c", "x > 3", None, None, None, True),
+        ("d", "x > 4", "y moves", None, None, True),
+    ]
+    first = compile(spark.createDataFrame(table, schema), tmp_path)
+    assert (first.counts.active, first.counts.rejected) == (3, 1)
+    assert first.notified == {"k": {"any": 1}, "y": {"number": 2}}
+    changed: list[tuple[Any, ...]] = [
+        ("a", "x > 1", None, "ann", None, True),
+        ("b", "x > 22", "notify y moves 5%", None, None, True),
+        ("c", "x > 3", "z moves 1", None, [], True),
+        ("e", "x > 5", None, None, None, False),
+    ]
+    second = update(spark.createDataFrame(changed, schema), tmp_path)
+    assert second.notified == {"y": {"number": 1}, "z": {"number": 1}}
+    assert sorted(map(tuple, subscriptions(spark, tmp_path, 1).collect())) == [
+        ("a", "x > 1", "notify y moves 2 per k", "ann", ["s", "t"]),
+        ("b", "x > 2", "notify y moves 5%", None, None),
+        ("c", "x > 3", None, None, None),
+    ]
+    assert sorted(map(tuple, subscriptions(spark, tmp_path).collect())) == [
+        ("a", "x > 1", None, "ann", None),
+        ("b", "x > 22", "notify y moves 5%", None, None),
+        ("c", "x > 3", "notify z moves 1", None, []),
+    ]
+    old, new = particulars(tmp_path, 1), particulars(tmp_path, 2)
+    # It is the same clause as before, so what it was told goes on.
+    assert old.since[old.find(pa.array(["b"]))] == new.since[new.find(pa.array(["b"]))]
+    # So is one that a whole new table states again.
+    compile(spark.createDataFrame(changed[1:2], schema), tmp_path)
+    newest = particulars(tmp_path, 3)
+    assert newest.since[newest.find(pa.array(["b"]))] == new.since[new.find(pa.array(["b"]))]
+    assert newest.find(pa.array(["c"])).tolist() == [-1]
 
 
 def test_parts_that_did_not_change_are_shared(spark: SparkSession, tmp_path: Path) -> None:

@@ -14,6 +14,7 @@ from tamis.cli.demo_run import Demo, DemoResult, Example
 from tamis.cli.demo_show import LiveShow, PlainShow, Show
 from tamis.cli.errors import EXIT_WRONG, bad_input_reported
 from tamis.cli.output import print_json, remark, stdout
+from tamis.cli.pipeline_sample import run_sample
 from tamis.cli.settings import ProgressMode, load
 from tamis.lab.experiment import DEFAULT_SEED
 
@@ -29,6 +30,7 @@ def demo(
     overlay: Annotated[
         bool, typer.Option("--overlay/--no-overlay", help="Send the events through five brokers as well.")
     ] = True,
+    spark: Annotated[bool, typer.Option("--spark", help="Run the sample pipeline on a local Spark as well.")] = False,
     engine: options.Engine = None,
     progress: options.Progress = None,
     as_json: options.Json = False,
@@ -38,7 +40,7 @@ def demo(
     First one index in this process finds all matches. Then five brokers are started, each a process, with links
     between them; alerts are placed at all five, events are published at all five, and every alert is delivered to
     where it was placed. In addition some subscribers are told only when a price has moved by half since they were
-    told last.
+    told last. With **--spark**, the sample of `tamis pipeline init` runs on Spark, too.
 
     A sample of the answers is checked against the reference, and all deliveries against the index; a wrong one makes
     the exit code 1. Everything that was started is stopped at the end.
@@ -49,6 +51,8 @@ def demo(
         result = made.run()
         if overlay:
             result = made.through_brokers(result, _show(as_json, settings.progress))
+        if spark:
+            result = msgspec.structs.replace(result, pipeline=run_sample(remark))
     if as_json:
         print_json(result)
     else:
@@ -81,6 +85,12 @@ def _print(result: DemoResult) -> None:
     )
     if result.overlay is not None:
         _print_overlay(console, result.overlay)
+    if result.pipeline is not None:
+        done = result.pipeline
+        console.print(
+            f"On Spark, the sample pipeline had [bold]{done.answers:,}[/] answers for [bold]{done.events:,}[/] events "
+            f"and {done.subscriptions:,} conditions, in {done.batches:,} batches."
+        )
     console.print()
     table = Table("alert", "condition", title="Busiest alerts", title_justify="left")
     table.add_column("matches", justify="right")

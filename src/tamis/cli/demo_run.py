@@ -56,6 +56,8 @@ class DemoResult(msgspec.Struct, frozen=True):
     example: Example | None
     #: None if no brokers were asked for.
     overlay: OverlayResult | None = None
+    #: The `Summary` of the sample pipeline; None if Spark was not asked for, or is not there.
+    pipeline: Any = None
 
 
 class Demo:

@@ -5,11 +5,13 @@ from typing import Annotated, Final
 
 import typer
 
-from tamis.cli import bench, config, lab, sim, token
+from tamis.cli import bench, config, lab, pipeline, sim, token
+from tamis.cli.cover import cover
 from tamis.cli.demo import demo
 from tamis.cli.explain import explain
 from tamis.cli.match import match
 from tamis.cli.parse import parse
+from tamis.cli.replay import replay
 from tamis.cli.serve import pub, serve, sub
 from tamis.cli.top import top
 
@@ -62,6 +64,9 @@ app.command(rich_help_panel=FIRST)(demo)
 app.command(rich_help_panel=FIRST)(parse)
 app.command(rich_help_panel=FIRST)(explain)
 app.command(rich_help_panel=DAILY)(match)
+app.command(rich_help_panel=DAILY)(replay)
+pipeline.app.command()(cover)
+app.add_typer(pipeline.app, name="pipeline", rich_help_panel=DAILY)
 app.command(rich_help_panel=BROKER)(serve)
 app.command(rich_help_panel=BROKER)(pub)
 app.command(rich_help_panel=BROKER)(sub)

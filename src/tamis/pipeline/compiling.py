@@ -15,6 +15,7 @@ from pyspark.sql.types import LongType
 from tamis.pipeline.asked import Asked, total
 from tamis.pipeline.errors import StoreError
 from tamis.pipeline.manifest import Counts, Manifest, Shard
+from tamis.pipeline.particulars import FOLDER, asked_in, noted, particulars, table_of, write_layer
 from tamis.pipeline.shards import build_shard, merge_shards
 from tamis.pipeline.sorting import Sorted, sort_out
 from tamis.pipeline.store import Store
@@ -23,7 +24,7 @@ from tamis.pipeline.subscriptions import declared
 #: Subscriptions in one shard, about: many small ones cost each event more, one huge one is built by one core alone.
 SHARD_SIZE: Final = 2_000_000
 #: Columns from which an index is made.
-NEEDED: Final = ("id", "condition", "active", "version")
+NEEDED: Final = ("id", "condition", "notify", "owner", "tags", "active", "version")
 
 _REJECTS: Final = "rejects"
 _REPORT: Final = pa.schema({"report": pa.string()})
@@ -38,6 +39,8 @@ class _Built(msgspec.Struct, frozen=True):
     rejects: str | None
     counts: Counts
     asked: Asked
+    notified: Asked
+    particulars: str | None
 
 
 def compile(  # noqa: A001 - it is one
@@ -61,15 +64,19 @@ def compile(  # noqa: A001 - it is one
     check_ids(store, ids)
     with store.building() as folder:
         (folder / _REJECTS).mkdir()
+        (folder / FOLDER).mkdir()
         # All rows of an id meet in one task, which therefore can tell which of them counts.
         together = table.repartition("id") if tasks is None else table.repartition(tasks, "id")
-        build = _named(_built_in(str(folder)), f"compile subscriptions into {store.path}")
+        build = _named(
+            _built_in(str(folder), str(store.path), base_of(store)), f"compile subscriptions into {store.path}"
+        )
         built = _reports(together.mapInArrow(build, "report string"), _Built)
         shards = [each.shard for each in built if each.shard is not None]
         _check_there(folder, shards)
         shards = _merged(subscriptions, folder, shards, shard_size)
         rejects = [each.rejects for each in built if each.rejects is not None]
-        _remove_others(folder, {*(shard.folder for shard in shards), *rejects})
+        files = [each.particulars for each in built if each.particulars is not None]
+        _remove_others(folder, {*(shard.folder for shard in shards), *rejects, *files})
         with store.writing():
             check_ids(store, ids)
             return store.publish(
@@ -79,6 +86,8 @@ def compile(  # noqa: A001 - it is one
                 counts=sum((each.counts for each in built), Counts()),
                 asked=total(each.asked for each in built),
                 rejects=rejects,
+                notified=total(each.notified for each in built),
+                particulars=[files] if files else [],
             )
 
 
@@ -97,6 +106,15 @@ def check_ids(store: Store, ids: str) -> None:
         raise ValueError(f"the ids at {store.path} are of type {there}, not {ids}: compile them to another path")
 
 
+def base_of(store: Store) -> int | None:
+    """Return the version in use, if it can be compared with: clauses that are as they were there go on."""
+    try:
+        manifest = store.manifest()
+    except (FileNotFoundError, StoreError):
+        return None
+    return manifest.version if manifest.particulars is not None else None
+
+
 def write_rejects(folder: Path, found: Sorted) -> str | None:
     """Write the refused rows of a table, if there are any, and return the name of the file."""
     if not found.rejects.num_rows:
@@ -106,7 +124,7 @@ def write_rejects(folder: Path, found: Sorted) -> str | None:
     return file
 
 
-def _built_in(folder: str) -> Callable[[Batches], Batches]:
+def _built_in(folder: str, path: str, base: int | None) -> Callable[[Batches], Batches]:
     def build(batches: Batches) -> Batches:
         given = list(batches)
         if not given:
@@ -114,7 +132,10 @@ def _built_in(folder: str) -> Callable[[Batches], Batches]:
         found = sort_out(pa.Table.from_batches(given))
         shard = build_shard(Path(folder), found) if len(found.ids) else None
         rejects = write_rejects(Path(folder), found)
-        yield _reported(_Built(shard, rejects, found.counts, found.asked))
+        before = None if base is None else particulars(path, base)
+        beside = noted(table_of(found.ids, found.clauses, found.owners, found.tags, before))
+        written = write_layer(Path(folder), beside)
+        yield _reported(_Built(shard, rejects, found.counts, found.asked, asked_in(beside), written))
 
     return build
 
@@ -175,6 +196,7 @@ def _remove_others(folder: Path, kept: set[str]) -> None:
     for each in folder.glob("shard-*"):
         if each.name not in kept:
             shutil.rmtree(each)
-    for each in (folder / _REJECTS).iterdir():
-        if f"{_REJECTS}/{each.name}" not in kept:
-            each.unlink()
+    for name in (_REJECTS, FOLDER):
+        for each in (folder / name).iterdir():
+            if f"{name}/{each.name}" not in kept:
+                each.unlink()

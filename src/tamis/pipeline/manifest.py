@@ -9,7 +9,7 @@ from xxhash import xxh3_64_hexdigest
 from tamis.matching.segments.files import placed
 from tamis.pipeline.errors import StoreError
 
-FORMAT: Final = 1
+FORMAT: Final = 2
 NAME: Final = "manifest.json"
 
 
@@ -50,6 +50,10 @@ class Manifest(msgspec.Struct, frozen=True):
     asked: dict[str, dict[str, int]]
     #: Files of refused rows.
     rejects: list[str]
+    #: By attribute and by what `notify` clauses take it for, in how many clauses.
+    notified: dict[str, dict[str, int]] = {}
+    #: Files of what is kept beside conditions, in layers; versions of format 1 have none.
+    particulars: list[list[str]] | None = None
     #: The version that an update went out from.
     base: int | None = None
     format: int = FORMAT
@@ -88,7 +92,8 @@ class Manifest(msgspec.Struct, frozen=True):
             manifest = msgspec.json.decode(sealed.manifest, type=cls)
         except ValueError as error:
             raise StoreError(f"{path} cannot be used: {error}") from None
-        for name in [*(shard.folder for shard in manifest.shards), *manifest.rejects]:
+        layers = [name for layer in manifest.particulars or () for name in layer]
+        for name in [*(shard.folder for shard in manifest.shards), *manifest.rejects, *layers]:
             if not (folder / name).exists():
                 raise StoreError(f"version {manifest.version} needs {folder / name}, which is not there")
         return manifest

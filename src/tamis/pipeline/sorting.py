@@ -1,17 +1,19 @@
 """Which rows of a table of subscriptions count, and why the others do not."""
 
-from typing import Any, NamedTuple
+import re
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from tamis.language import Expression, ExpressionError, parse
+from tamis.language import Expression, ExpressionError, Notify, Subscription, parse_subscription
 from tamis.pipeline.asked import Asked, asked_by
 from tamis.pipeline.manifest import Counts
 
-#: A refused row: what was wrong, and in which character of the condition (from 1 on) if that is known.
+#: A refused row: what was wrong, and in which character (from 1 on) if that is known: of the condition, or, where the
+#: reason says so, of the clause.
 REJECTS = pa.schema(
     {
         "id": pa.string(),
@@ -19,16 +21,23 @@ REJECTS = pa.schema(
         "position": pa.int32(),
         "reason": pa.string(),
         "row_version": pa.int64(),
+        "notify": pa.string(),
     }
 )
 
+#: A clause in a column of its own may begin with this word, or leave it out.
+_NOTIFY: Final = re.compile(r"\s*notify\b", re.IGNORECASE)
+
 
 class Sorted(NamedTuple):
-    """The subscriptions of a table: `ids[n]` has `texts[n]`, which says `expressions[n]`."""
+    """The subscriptions of a table: `ids[n]` has `texts[n]`, which says `expressions[n]`, and `clauses[n]`, if any."""
 
     ids: pa.Array
     texts: pa.Array
     expressions: list[Expression]
+    clauses: list[Notify | None]
+    owners: pa.Array
+    tags: pa.Array
     #: Ids that are named, whatever for.
     named: pa.Array
     rejects: pa.Table
@@ -40,7 +49,8 @@ def sort_out(table: pa.Table) -> Sorted:
     """Sort the rows of a table with the declared columns.
 
     All rows of an id must be in it. Of several the one with the greatest `version` counts, where null is the least; if
-    several share that, all of these are refused, for a table has no order. Then `active` counts, then the condition.
+    several share that, all of these are refused, for a table has no order. Then `active` counts, then the condition,
+    then the clause, which stands in the condition or in its own column.
     """
     table = table.combine_chunks()
     ids = _array(table, "id")
@@ -51,16 +61,25 @@ def sort_out(table: pa.Table) -> Sorted:
     reasons: dict[int, tuple[str, int | None]] = {int(row): ("there is no id", None) for row in np.flatnonzero(~known)}
     for row in np.flatnonzero(newest & (ties > 1)).tolist():
         reasons[row] = f"{ties[row]} rows have this id and the same version", None
-    kept, expressions = [], []
-    texts = _array(table, "condition")
+    kept: list[int] = []
+    found: list[Subscription] = []
+    texts: list[str] = []
     wanted = np.flatnonzero(newest & (ties == 1) & active)
-    for row, text in zip(wanted.tolist(), texts.take(pa.array(wanted)).to_pylist(), strict=True):
+    some = table.take(pa.array(wanted))
+    given = zip(wanted.tolist(), some["condition"].to_pylist(), some["notify"].to_pylist(), strict=True)
+    for row, text, clause in given:
         try:
-            expressions.append(parse(text) if text is not None else _missing())
+            subscription = _read(text, clause)
+        except _RefusedError as error:
+            reasons[row] = error.reason, error.position
+        else:
             kept.append(row)
-        except ExpressionError as error:
-            reasons[row] = error.message, error.position + 1 if text is not None else None
+            found.append(subscription)
+            # An index takes a condition alone.
+            alone = subscription.notify is None or clause is not None
+            texts.append(text if alone else str(subscription.condition))
     rows = pa.array(kept, pa.int64())
+    expressions = [each.condition for each in found]
     counts = Counts(
         active=len(kept),
         rejected=len(reasons),
@@ -69,12 +88,46 @@ def sort_out(table: pa.Table) -> Sorted:
     )
     named = pc.unique(ids.drop_null())
     return Sorted(
-        ids.take(rows), texts.take(rows), expressions, named, _refused(table, reasons), counts, asked_by(expressions)
+        ids.take(rows),
+        pa.array(texts, pa.string()),
+        expressions,
+        [each.notify for each in found],
+        _array(table, "owner").take(rows),
+        _array(table, "tags").take(rows),
+        named,
+        _refused(table, reasons),
+        counts,
+        asked_by(expressions),
     )
 
 
-def _missing() -> Expression:
-    raise ExpressionError("there is no condition", "", 0)
+class _RefusedError(Exception):
+    """What is wrong with a row, and where."""
+
+    def __init__(self, reason: str, position: int | None) -> None:
+        super().__init__(reason)
+        self.reason = reason
+        self.position = position
+
+
+def _read(text: str | None, clause: str | None) -> Subscription:
+    """Return the subscription that a condition and a clause of its own column state."""
+    if text is None:
+        raise _RefusedError("there is no condition", None)
+    try:
+        subscription = parse_subscription(text)
+    except ExpressionError as error:
+        raise _RefusedError(error.message, error.position + 1) from None
+    if clause is None:
+        return subscription
+    if subscription.notify is not None:
+        raise _RefusedError("there is a notify clause in the condition and another one beside it", None)
+    before = "true " if _NOTIFY.match(clause) else "true notify "
+    try:
+        return Subscription(subscription.condition, parse_subscription(before + clause).notify)
+    except ExpressionError as error:
+        at = max(0, error.position - len(before))
+        raise _RefusedError(f"in the notify clause: {error.message}", at + 1) from None
 
 
 def _newest(
@@ -99,6 +152,7 @@ def _refused(table: pa.Table, reasons: dict[int, tuple[str, int | None]]) -> pa.
             pa.array([reasons[row][1] for row in rows], pa.int32()),
             pa.array([reasons[row][0] for row in rows], pa.string()),
             some["version"],
+            some["notify"].cast(pa.string()),
         ],
         schema=REJECTS,
     )

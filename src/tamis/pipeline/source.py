@@ -56,13 +56,13 @@ class LogSource(DataSource):  # type: ignore[misc]  # it publishes no types
         return FORMAT
 
     def schema(self) -> StructType:
-        return from_arrow_schema(_columns(self.options))
+        return from_arrow_schema(columns_of(self.options))
 
     def reader(self, schema: StructType) -> DataSourceReader:
         return _BatchReader(self.options, schema)
 
     def streamReader(self, schema: StructType) -> DataSourceStreamReader:  # noqa: N802 - Spark's name
-        return _StreamReader(self.options, schema)
+        return StreamReader(self.options, schema)
 
 
 class _Segment(InputPartition):  # type: ignore[misc]
@@ -78,7 +78,7 @@ class _Segments:
     def __init__(self, options: Mapping[str, str], schema: StructType) -> None:
         self._log = EventLog(_option(options, PATH))
         self._store = Store(options[SUBSCRIPTIONS]) if SUBSCRIPTIONS in options else None
-        columns = _columns(options)
+        columns = columns_of(options)
         self._columns = pa.schema([columns.field(name) for name in schema.names])
         self._most = int(options[MOST]) if MOST in options else None
 
@@ -99,7 +99,7 @@ class _BatchReader(_Segments, DataSourceReader):  # type: ignore[misc]
         return [_Segment(number, version) for number in range(first, self._log.last(first) + 1)] if first else []
 
 
-class _StreamReader(_Segments, DataSourceStreamReader, SupportsTriggerAvailableNow):  # type: ignore[misc]
+class StreamReader(_Segments, DataSourceStreamReader, SupportsTriggerAvailableNow):  # type: ignore[misc]
     """Offsets name the last segment that is done, and the version it was matched against."""
 
     _end: int | None = None
@@ -126,7 +126,8 @@ class _StreamReader(_Segments, DataSourceStreamReader, SupportsTriggerAvailableN
         return [_Segment(number, end["version"]) for number in range(start["segment"] + 1, end["segment"] + 1)]
 
 
-def _columns(options: Mapping[str, str]) -> pa.Schema:
+def columns_of(options: Mapping[str, str]) -> pa.Schema:
+    """Return the columns of an event log that a query reads, with that of the version if it is pinned."""
     columns = EventLog(_option(options, PATH)).schema()
     if SUBSCRIPTIONS not in options:
         return columns

@@ -5,6 +5,7 @@
         manifest.json           written last
         shard-…/                saved indexes, mapped into memory by all workers of a host
         rejects/                Parquet
+        particulars/            Arrow
     .building-…/                a version that is being written, or whose writer died
 
 The folder is on a file system that the driver and all workers see under the same path.

@@ -6,6 +6,8 @@ notes which rows are gone. `tamis.Index` merges parts when they become many.
 
 from pathlib import Path
 
+import pyarrow as pa
+import pyarrow.compute as pc
 from pyspark.sql import DataFrame
 
 from tamis.language import Expression
@@ -13,6 +15,7 @@ from tamis.matching import Index
 from tamis.pipeline.asked import asked_by, total
 from tamis.pipeline.compiling import NEEDED, check_ids, id_type, write_rejects
 from tamis.pipeline.manifest import Manifest
+from tamis.pipeline.particulars import FOLDER, Particulars, add_layer, asked_in, kept_layers, particulars, table_of
 from tamis.pipeline.shards import build_shard, described
 from tamis.pipeline.sorting import Sorted, sort_out
 from tamis.pipeline.store import Store, linked
@@ -38,9 +41,16 @@ def update(changes: DataFrame, path: str | Path) -> Manifest:
     with store.writing():
         base = store.manifest()
         check_ids(store, ids)
+        layers = kept_layers(store, base)
+        before = particulars(store.path, base.version)
+        stated = _beside(found, before)
         with store.building() as folder:
             for each in base.shards:
                 linked(store.folder(base.version) / each.folder, folder / each.folder)
+            if layers:
+                linked(store.folder(base.version) / FOLDER, folder / FOLDER)
+            else:
+                (folder / FOLDER).mkdir()
             gone = _changed(folder, base, found)
             (folder / "rejects").mkdir()
             rejects = write_rejects(folder, found)
@@ -54,6 +64,8 @@ def update(changes: DataFrame, path: str | Path) -> Manifest:
                 counts=found.counts,
                 asked=total([base.asked, found.asked], asked_by(gone)),
                 rejects=[rejects] if rejects is not None else [],
+                notified=total([base.notified, asked_in(stated)], asked_in(before.rows_of(found.named))),
+                particulars=add_layer(folder, layers, stated),
                 base=base.version,
             )
 
@@ -73,3 +85,12 @@ def _changed(folder: Path, base: Manifest, found: Sorted) -> list[Expression]:
         if known or each is smallest:
             index.save(folder / each.folder)
     return gone
+
+
+def _beside(found: Sorted, before: Particulars) -> pa.Table:
+    """Return what is said of all ids that are named: of those that are gone, nothing."""
+    stated = table_of(found.ids, found.clauses, found.owners, found.tags, before)
+    gone = found.named.filter(pc.invert(pc.is_in(found.named, value_set=found.ids)))
+    nothing = pa.nulls(len(gone), pa.null())
+    silent = table_of(gone, [None] * len(gone), nothing, nothing, None)
+    return pa.concat_tables([stated, silent])
