@@ -46,7 +46,7 @@ def _mixed(number: int) -> int:
 
 
 @inlined
-def _slot(table: Longs, mark: int) -> int:
+def slot_of(table: Longs, mark: int) -> int:
     """Return the slot of a mark, or the empty one where it belongs."""
     last = len(table) - 1
     slot = _mixed((mark & _HALF) ^ _mixed(mark >> KEY_BITS)) & last
@@ -72,7 +72,7 @@ def _step(
     if key == NO_KEY or not np.isfinite(value) or (law != 0 and value <= 0):
         return REFUSED
     mark = (number << KEY_BITS) | key
-    slot = _slot(table, mark)
+    slot = slot_of(table, mark)
     turn = asked[number, TURN]
     passed = True
     seen = -1
@@ -140,8 +140,9 @@ def step_many(
 
 @kernel
 def fill(table: Longs, told: Doubles, rows: Longs, values: Doubles) -> None:
-    """Put rows of marks and turns with their values into a table without them that has room."""
+    """Put rows of marks, turns and whatever else with their values into a table without them that has room."""
     for number in range(len(rows)):
-        slot = _slot(table, rows[number, MARK])
-        table[slot, MARK], table[slot, SEEN] = rows[number, MARK], rows[number, SEEN]
+        slot = slot_of(table, rows[number, MARK])
+        for column in range(rows.shape[1]):
+            table[slot, column] = rows[number, column]
         told[slot] = values[number]

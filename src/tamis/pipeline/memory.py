@@ -9,9 +9,9 @@ import pyarrow as pa
 from tamis.matching.segments.ids import Ids
 from tamis.notification.circle import Doubles, Longs
 from tamis.notification.gate import KEYS_KEPT
-from tamis.notification.told import COUNT, EMPTY, KEY_BITS, LAW, MARK, SEEN, TURN
+from tamis.notification.told import COUNT, EMPTY, KEY_BITS, LAW, MARK, SEEN, TURN, Outcomes, fill
 from tamis.pipeline.packets import packed, unpacked
-from tamis.pipeline.steps import TIME, WIDTH, Outcomes, fill, step_events
+from tamis.pipeline.steps import TIME, WIDTH, step_events
 
 #: Before everything else; its last byte is the version of the format.
 MAGIC: Final = b"tamis told 1\n"

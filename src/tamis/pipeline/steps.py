@@ -7,40 +7,31 @@ seen last, and its time then; the value told lies beside it. Turns are those of 
 from typing import Final
 
 import numpy as np
-import numpy.typing as npt
 
-from tamis.compiled import inlined, kernel
+from tamis.compiled import kernel
 from tamis.notification.circle import Doubles, Longs
 from tamis.notification.law import high, low
-from tamis.notification.told import COUNT, EMPTY, HELD, KEY_BITS, LAW, MARK, NO_KEY, PASSED, REFUSED, SEEN, TURN
+from tamis.notification.told import (
+    COUNT,
+    EMPTY,
+    HELD,
+    KEY_BITS,
+    LAW,
+    MARK,
+    NO_KEY,
+    PASSED,
+    REFUSED,
+    SEEN,
+    TURN,
+    Outcomes,
+    slot_of,
+)
 
 #: Beside the outcomes of `told`: the pair has seen a later event already.
 LATE: Final = 4
 #: Columns of the table: `MARK` and `SEEN` of `told`, and the time.
 TIME: Final = 2
 WIDTH: Final = 3
-
-_HALF: Final = (1 << 32) - 1
-_FIRST, _SECOND = 0x7FEB352D, 0x31848BAB
-
-Outcomes = npt.NDArray[np.uint8]
-
-
-@inlined
-def _mixed(number: int) -> int:
-    number = ((number ^ (number >> 16)) * _FIRST) & _HALF
-    number = ((number ^ (number >> 15)) * _SECOND) & _HALF
-    return number ^ (number >> 16)
-
-
-@inlined
-def _slot(table: Longs, mark: int) -> int:
-    """Return the slot of a mark, or the empty one where it belongs."""
-    last = len(table) - 1
-    slot = _mixed((mark & _HALF) ^ _mixed(mark >> KEY_BITS)) & last
-    while table[slot, MARK] != EMPTY and table[slot, MARK] != mark:
-        slot = (slot + 1) & last
-    return slot
 
 
 @kernel
@@ -80,7 +71,7 @@ def step_events(
                 out[pair] = REFUSED
                 continue
             mark = (number << KEY_BITS) | key
-            slot = _slot(table, mark)
+            slot = slot_of(table, mark)
             turn = asked[number, TURN]
             seen = -1
             passed = True
@@ -110,13 +101,3 @@ def step_events(
             out[pair] = PASSED if passed else HELD
         at += 1
     return at
-
-
-@kernel
-def fill(table: Longs, told: Doubles, rows: Longs, values: Doubles) -> None:
-    """Put rows with their values into a table without them that has room."""
-    for number in range(len(rows)):
-        slot = _slot(table, rows[number, MARK])
-        for column in range(WIDTH):
-            table[slot, column] = rows[number, column]
-        told[slot] = values[number]

@@ -12,14 +12,14 @@ import pyarrow.compute as pc
 from tamis.language import Kind
 from tamis.language.columns import Column, Columns
 from tamis.notification.circle import Doubles, Longs
-from tamis.notification.told import HELD, NO_KEY, PASSED, REFUSED
+from tamis.notification.told import HELD, NO_KEY, PASSED, REFUSED, Outcomes
 from tamis.pipeline.dealing import EVENTS, INITIAL, TICK, TOLD, times_of
 from tamis.pipeline.keytexts import key_texts, shown
 from tamis.pipeline.memory import Memory
 from tamis.pipeline.packets import packed, unpacked
 from tamis.pipeline.particulars import Particulars, particulars
 from tamis.pipeline.remembered import recall
-from tamis.pipeline.steps import LATE, Outcomes
+from tamis.pipeline.steps import LATE
 
 #: By outcome, what the answer says; nothing is said of what is held back.
 OUTCOMES: Final = {PASSED: "told", REFUSED: "refused", LATE: "late"}

@@ -17,6 +17,7 @@ from tamis.routing.packets import Event
 from tamis.routing.recent import REMEMBERED
 from tamis.server.changes import Changes, Entry, GivenUp, Kept
 from tamis.server.consumer import Consumer, Done, KeptTaker
+from tamis.server.guest import PUBLISHERS
 from tamis.server.handover import TICK, Handover
 from tamis.server.requests import Ending, HandedOver, Publishing, Request, Subscribing, Subscription
 from tamis.server.store import Store, StoreError
@@ -30,8 +31,6 @@ if TYPE_CHECKING:
 MAX_KEPT: Final = 1 << 17
 #: Acknowledgements of consumers are written with whatever else is, or so many seconds later.
 LAZY: Final = 0.1
-#: Who publishes, for the machine.
-PUBLISHERS: Final = "publishers"
 
 _decode: Final = Decoder(dict[str, Any])
 

@@ -5,7 +5,6 @@ from pathlib import Path
 
 import psycopg
 import pytest
-from pgserver.postgres_server import get_server
 from pyspark.sql import DataFrame, SparkSession
 
 from tamis.pipeline.connectors.identified import identified
@@ -22,6 +21,10 @@ create table alerts (
 
 @pytest.fixture(scope="module")
 def dsn(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    with pytest.MonkeyPatch.context() as patch:
+        # When it is imported, it makes itself a folder for its lock.
+        patch.setenv("XDG_RUNTIME_DIR", str(tmp_path_factory.mktemp("runtime")))
+        from pgserver.postgres_server import get_server
     server = get_server(tmp_path_factory.mktemp("postgres"), cleanup_mode="delete")
     try:
         yield server.get_uri()
