@@ -15,6 +15,7 @@ from tamis.language.values import Kind, typed
 from tamis.language.valueset import Filter
 from tamis.matching.ranks.lists import Ints
 from tamis.matching.segments.cuts import Octets, utf8
+from tamis.matching.segments.guides import Guide, guide_of
 from tamis.matching.segments.locating import ALL_VALID, Entries
 from tamis.matching.segments.members import Members
 from tamis.matching.segments.patterns import Patterns
@@ -89,6 +90,7 @@ class Attribute:
         self.leaves = _Types(self._find)
         self._stretches = stretches
         self._finders: dict[Kind, Callable[[Any], int]] = {}
+        self._guides: dict[Kind, Guide] = {}
         self._table: tuple[int, Ints] | None = None
         self._searches: list[tuple[Patterns | Members, Ints]] | None = None
 
@@ -157,11 +159,11 @@ class Attribute:
             return True
         values = np.frombuffer(buffers[1], dtype, len(array), shift * kind.byte_width)
         if kind in _REALS:
-            entries.search(values, valid, shift, cuts.real, self._stretches.of(self.dimension, REAL))
+            entries.search(values, valid, shift, cuts.real, self._guide(REAL))
         elif (table := self.table()) is not None:
             entries.look_up(values, valid, shift, *table)
         else:
-            entries.search(values, valid, shift, cuts.whole, self._stretches.of(self.dimension, Kind.NUMBER))
+            entries.search(values, valid, shift, cuts.whole, self._guide(Kind.NUMBER))
         return True
 
     def locate_rows(self, column: Column, entries: Entries) -> None:
@@ -183,15 +185,14 @@ class Attribute:
         elif column.kind is Kind.STRING:
             entries.search_texts(column.array, _bits(valid), 0, cuts, line)
         elif real:
-            entries.search(values, _bits(valid), 0, cuts.real, line)
+            entries.search(values, _bits(valid), 0, cuts.real, self._guide(REAL))
         elif values.dtype == np.uint64:
             # Beyond 64 bits with a sign, integers are compared as doubles.
             large = values > np.uint64(MAX_INTEGER)
-            entries.search(values.astype(np.int64), _bits(valid & ~large), 0, cuts.whole, line)
-            reals = self._stretches.of(dimension, REAL)
-            entries.search(values.astype(np.float64), _bits(valid & large), 0, cuts.real, reals)
+            entries.search(values.astype(np.int64), _bits(valid & ~large), 0, cuts.whole, self._guide(column.kind))
+            entries.search(values.astype(np.float64), _bits(valid & large), 0, cuts.real, self._guide(REAL))
         else:
-            entries.search(values.astype(np.int64), _bits(valid), 0, cuts.whole, line)
+            entries.search(values.astype(np.int64), _bits(valid), 0, cuts.whole, self._guide(column.kind))
 
     def table(self) -> tuple[int, Ints] | None:
         """Return the leaves of integers from a first one on, unless they are too many.
@@ -209,6 +210,15 @@ class Attribute:
             places = np.searchsorted(whole, first + np.arange(-1, last - first + 1), side="right")
             self._table = first - 1, (begin - 1 + places).astype(np.int32)
         return self._table
+
+    def _guide(self, kind: Kind) -> Guide:
+        """Return the guide to the cuts that values of a kind can pass, which are numbers."""
+        guide = self._guides.get(kind)
+        if guide is None:
+            assert self.dimension is not None
+            cuts = self._stretches.cuts.real if kind is REAL else self._stretches.cuts.whole
+            guide = self._guides[kind] = guide_of(cuts, *self._stretches.of(self.dimension, kind))
+        return guide
 
     # --- filters ------------------------------------------------------------------------------------
 

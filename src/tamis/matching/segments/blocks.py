@@ -15,7 +15,6 @@ from tamis.matching.segments.masks import (
     EVENTS,
     EVERYBODY,
     MOST_LEAVES,
-    WORDS,
     Block,
     clear,
     spread_out,
@@ -23,6 +22,7 @@ from tamis.matching.segments.masks import (
 )
 from tamis.matching.segments.rows import LOOSE, POINTS, RANGES, Rows
 from tamis.matching.segments.singly import LOOKED_AT, TOUCHED, Shorts, is_marked, look, mark, unmark
+from tamis.matching.segments.vectors import WORDS
 
 #: Up to so many events that share a leaf are matched one by one.
 FEW: Final = 4
@@ -176,6 +176,7 @@ def _match_many(
     """Match the events of a block at once with all rows but those at leaves that few of the events share."""
     term_start, terms, code_start, code = rows.term_start, rows.terms, rows.code_start, rows.code
     masks, mask_of, frames, ends = block.masks, block.mask_of, block.frames, block.ends
+    kept_masks, kept_rows = block.kept_masks, block.kept_rows
     present = spread_out(first, last, offsets, leaves, rows, block)
     used_masks = write_masks(last - first, present, rows, block)
     used = counted = 0
@@ -186,7 +187,22 @@ def _match_many(
         while row < end:
             stop = end if whole else min(end, row + _AT_A_TIME)
             row, used = evaluate(
-                row, stop, start, skip, term_start, terms, code_start, code, masks, mask_of, frames, ends, pairs, used
+                row,
+                stop,
+                start,
+                skip,
+                term_start,
+                terms,
+                code_start,
+                code,
+                masks,
+                mask_of,
+                frames,
+                ends,
+                kept_masks,
+                kept_rows,
+                pairs,
+                used,
             )
             if not whole:
                 used = counted = _count(counted, used, pairs, block.answers, masks, start, limit, kept)

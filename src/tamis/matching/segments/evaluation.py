@@ -9,17 +9,25 @@ from tamis.matching.ranks.lists import Ints
 from tamis.matching.segments.bits import lowest, ones, without_lowest
 from tamis.matching.segments.cuts import Words
 from tamis.matching.segments.draft import ALL
-from tamis.matching.segments.masks import EVENTS, WORDS
+from tamis.matching.segments.masks import EVENTS, EVERYBODY, NOBODY
 from tamis.matching.segments.singly import Shorts
+from tamis.matching.segments.vectors import WORDS, narrow
 
 #: Answers that are written from a word without looking how many there are.
 _AHEAD: Final = 4
 #: Numbers that the answers of one row take, and some more that are written and then overwritten.
 MOST_NUMBERS: Final = 2 * (EVENTS + _AHEAD)
 _WIDTH: Final = np.uint64(WORDS)
+#: The places of the mask of no event, and of the first mask of `frames`.
+_NOBODY: Final = np.uint64(NOBODY * WORDS)
+_FIRST: Final = np.uint64(0)
 _ONE: Final = np.uint64(1)
 _TWO: Final = np.uint64(2)
 _THREE: Final = np.uint64(3)
+#: Numbers of the last terms, which are looked at without asking whether any event is left: a wrong guess costs more.
+_UNASKED: Final = np.uint64(6)
+#: Rows that are evaluated before any is written.
+AT_A_TIME: Final = 256
 #: What is kept of a connective that is being evaluated: which events are asked, and which have been found to meet it.
 _FRAME: Final = 2 * WORDS
 
@@ -38,68 +46,58 @@ def evaluate(
     mask_of: Shorts,
     frames: Words,
     ends: Ints,
+    kept: Words,
+    kept_rows: Ints,
     pairs: Ints,
     used: int,
 ) -> tuple[int, int]:
     """Write which of the events of a mask meet rows, without their first terms if these are known to be met.
 
     Return the row that was not done, for want of room or because it is the last one, and how many answers there are.
-    The words of a mask are eight variables, which the compiler keeps in registers.
+    Some rows at a time are evaluated, and those that any event meets are kept; then these are written. So the machine,
+    which guesses how loops go on, does not guess wrong while it waits for masks.
     """
     room = (len(pairs) - MOST_NUMBERS) // 2
-    while row < last and used <= room:
-        a0 = masks[start + 0]
-        a1 = masks[start + 1]
-        a2 = masks[start + 2]
-        a3 = masks[start + 3]
-        a4 = masks[start + 4]
-        a5 = masks[start + 5]
-        a6 = masks[start + 6]
-        a7 = masks[start + 7]
-        at, end = np.uint64(3 * (term_start[row] + skip)), np.uint64(3 * term_start[row + 1])
-        alive = True
-        while alive and at < end:
-            lower = np.uint64(mask_of[np.uint32(terms[at + _ONE])]) * _WIDTH
-            upper = np.uint64(mask_of[np.uint32(terms[at + _TWO])]) * _WIDTH
-            a0 &= masks[upper + np.uint64(0)] & ~masks[lower + np.uint64(0)]
-            a1 &= masks[upper + np.uint64(1)] & ~masks[lower + np.uint64(1)]
-            a2 &= masks[upper + np.uint64(2)] & ~masks[lower + np.uint64(2)]
-            a3 &= masks[upper + np.uint64(3)] & ~masks[lower + np.uint64(3)]
-            a4 &= masks[upper + np.uint64(4)] & ~masks[lower + np.uint64(4)]
-            a5 &= masks[upper + np.uint64(5)] & ~masks[lower + np.uint64(5)]
-            a6 &= masks[upper + np.uint64(6)] & ~masks[lower + np.uint64(6)]
-            a7 &= masks[upper + np.uint64(7)] & ~masks[lower + np.uint64(7)]
-            alive = (a0 | a1 | a2 | a3 | a4 | a5 | a6 | a7) != 0
-            at += _THREE
-        if alive and code_start[row] < code_start[row + 1]:
-            frames[0] = a0
-            frames[1] = a1
-            frames[2] = a2
-            frames[3] = a3
-            frames[4] = a4
-            frames[5] = a5
-            frames[6] = a6
-            frames[7] = a7
-            _narrow(3 * code_start[row], code, masks, mask_of, frames, ends)
-            a0 = frames[0]
-            a1 = frames[1]
-            a2 = frames[2]
-            a3 = frames[3]
-            a4 = frames[4]
-            a5 = frames[5]
-            a6 = frames[6]
-            a7 = frames[7]
-        if alive:
-            used = _write(a0, 0, row, pairs, used)
-            used = _write(a1, 64, row, pairs, used)
-            used = _write(a2, 128, row, pairs, used)
-            used = _write(a3, 192, row, pairs, used)
-            used = _write(a4, 256, row, pairs, used)
-            used = _write(a5, 320, row, pairs, used)
-            used = _write(a6, 384, row, pairs, used)
-            used = _write(a7, 448, row, pairs, used)
-        row += 1
+    asked = np.uint64(start)
+    while row < last:
+        stop = min(last, row + len(kept_rows))
+        count = 0
+        for each in range(row, stop):
+            at, end = np.uint64(3 * (term_start[each] + skip)), np.uint64(3 * term_start[each + 1])
+            to = np.uint64(count) * _WIDTH
+            lower, upper = _NOBODY, asked
+            if at < end:
+                lower, upper = _masks_of(at, terms, mask_of)
+                at += _THREE
+            words = narrow(masks, asked, masks, lower, upper, kept, to)
+            while at < end and (words or end - at <= _UNASKED):
+                lower, upper = _masks_of(at, terms, mask_of)
+                words = narrow(kept, to, masks, lower, upper, kept, to)
+                at += _THREE
+            kept_rows[count] = each
+            count += words != 0
+        for number in range(count):
+            row = kept_rows[number]
+            if used > room:
+                return row, used
+            place = np.uint64(number) * _WIDTH
+            words = narrow(kept, place, masks, _NOBODY, asked, frames, _FIRST)
+            if code_start[row] < code_start[row + 1]:
+                words = _evaluate_code(3 * code_start[row], code, masks, mask_of, frames, ends)
+            while words:
+                word = lowest(words)
+                used = _write(frames[word], 64 * word, row, pairs, used)
+                words = without_lowest(words)
+        row = stop
     return row, used
+
+
+@inlined
+def _masks_of(at: np.uint64, terms: Ints, mask_of: Shorts) -> tuple[np.uint64, np.uint64]:
+    """Return the places of the masks of the events that lie before a term, and of those that do not lie behind it."""
+    lower = np.uint64(mask_of[np.uint32(terms[at + _ONE])]) * _WIDTH
+    upper = np.uint64(mask_of[np.uint32(terms[at + _TWO])]) * _WIDTH
+    return lower, upper
 
 
 @inlined
@@ -121,8 +119,8 @@ def _write(word: int, shift: int, row: int, pairs: Ints, used: int) -> int:
 
 
 @kernel
-def _narrow(at: int, code: Ints, masks: Words, mask_of: Shorts, frames: Words, ends: Ints) -> None:
-    """Leave in the first mask of `frames` those of its events that meet the code at a place.
+def _evaluate_code(at: int, code: Ints, masks: Words, mask_of: Shorts, frames: Words, ends: Ints) -> int:
+    """Leave in the first mask of `frames` those of its events that meet the code at a place; return as `narrow`.
 
     A frame is a connective: which events are asked, and of these, for `ALL` those that met every part so far, for `ANY`
     those that met one. What does not matter any more is jumped over. In `ends` are where and what the connectives are.
@@ -151,9 +149,7 @@ def _narrow(at: int, code: Ints, masks: Words, mask_of: Shorts, frames: Words, e
         lower, upper = WORDS * np.int64(mask_of[code[at + 1]]), WORDS * np.int64(mask_of[code[at + 2]])
         at += 3
         if depth == 0:
-            for word in range(WORDS):
-                frames[word] &= masks[upper + word] & ~masks[lower + word]
-            return
+            return narrow(frames, _FIRST, masks, np.uint64(lower), np.uint64(upper), frames, _FIRST)
         left = np.uint64(0)
         if ends[2 * depth + 1]:
             for word in range(WORDS):
@@ -170,9 +166,8 @@ def _narrow(at: int, code: Ints, masks: Words, mask_of: Shorts, frames: Words, e
             asked = depth * _FRAME
             left = np.uint64(0)
             if depth == 0:
-                for word in range(WORDS):
-                    frames[word] = frames[frame + WORDS + word]
-                return
+                everybody = np.uint64(EVERYBODY * WORDS)
+                return narrow(frames, np.uint64(frame + WORDS), masks, _NOBODY, everybody, frames, _FIRST)
             if ends[2 * depth + 1]:
                 for word in range(WORDS):
                     frames[asked + WORDS + word] = frames[frame + WORDS + word]

@@ -11,6 +11,7 @@ from tamis.compiled import kernel
 from tamis.matching.ranks.lists import Ints, Longs
 from tamis.matching.segments.bits import lowest, without_lowest
 from tamis.matching.segments.cuts import Cuts, Doubles, Octets
+from tamis.matching.segments.guides import Guide, stretch_of
 from tamis.matching.segments.wildcards import utf8_rows
 
 #: Where all rows of a column are valid.
@@ -56,12 +57,10 @@ class Entries:
         """
         self.used = _look_up(values, valid, shift, first, table, *self._room())
 
-    def search(
-        self, values: npt.NDArray[Any], valid: Octets, shift: int, cuts: npt.NDArray[Any], line: tuple[int, int]
-    ) -> None:
-        """Add the leaves of numbers: of how many cuts of a line, from one up to another, they are not less."""
+    def search(self, values: npt.NDArray[Any], valid: Octets, shift: int, cuts: npt.NDArray[Any], guide: Guide) -> None:
+        """Add the leaves of numbers: of how many cuts of a line, to which there is a guide, they are not less."""
         row, leaf, used = self._room()
-        self.used = _search(values, valid, shift, cuts, line[0], line[1], row, leaf, used)
+        self.used = _search(values, valid, shift, cuts, guide.first, guide.scale, guide.starts, row, leaf, used)
 
     def search_texts(self, texts: pa.Array, valid: Octets, shift: int, cuts: Cuts, line: tuple[int, int]) -> None:
         """Do the same for texts."""
@@ -135,8 +134,9 @@ def _search(
     valid: Octets,
     shift: int,
     cuts: Doubles | Longs,
-    begin: int,
-    end: int,
+    first: float,
+    scale: float,
+    starts: Ints,
     rows: Ints,
     leaves: Ints,
     used: int,
@@ -147,7 +147,8 @@ def _search(
         # What is not a number is not equal to itself.
         if value != value:
             continue
-        low, high = begin, end
+        stretch = stretch_of(float(value), first, scale, len(starts) - 1)
+        low, high = starts[stretch], starts[stretch + 1]
         while low < high:
             middle = (low + high) >> 1
             if cuts[middle] <= value:

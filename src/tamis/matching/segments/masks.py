@@ -18,8 +18,8 @@ from tamis.matching.segments.bits import lowest, without_lowest
 from tamis.matching.segments.cuts import Octets, Words
 from tamis.matching.segments.rows import Rows
 from tamis.matching.segments.singly import Shorts
+from tamis.matching.segments.vectors import WORDS
 
-WORDS: Final = 8
 #: Events in a block.
 EVENTS: Final = 64 * WORDS
 #: The first masks: of no event, and of all events.
@@ -49,6 +49,8 @@ class Block(NamedTuple):
     masks: Words
     frames: Words
     ends: Ints
+    kept_masks: Words
+    kept_rows: Ints
     places: Ints
     dimensions: Ints
     starts: Ints

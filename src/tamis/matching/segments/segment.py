@@ -9,7 +9,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from tamis.matching.ranks.lists import Ints, Longs
-from tamis.matching.segments import blocks, masks
+from tamis.matching.segments import blocks, evaluation, masks
 from tamis.matching.segments.blocks import NO_LIMIT, Answers, match_blocks
 from tamis.matching.segments.cuts import Cuts, boundaries, concatenated, ranked
 from tamis.matching.segments.draft import Draft
@@ -18,6 +18,7 @@ from tamis.matching.segments.masks import Block
 from tamis.matching.segments.rows import LOOSE, RANGES, SPREAD, Rows, arrange, likelihood
 from tamis.matching.segments.runs import owners
 from tamis.matching.segments.singly import LOOKED_AT, mark, match_event, match_event_briefly
+from tamis.matching.segments.vectors import aligned
 
 #: Room for the answers of a block that threads begin with.
 _FIRST_PAIRS: Final = 1 << 16
@@ -161,9 +162,11 @@ class _Thread:
                 counts=np.zeros(len(rows.base), np.int32),
                 ranks=self.ranks,
                 present=self.present,
-                masks=np.zeros((most + 1) * masks.WORDS, np.uint64),
-                frames=np.zeros(masks.WORDS * 2 * (len(self.ends) // 2 + 1), np.uint64),
+                masks=aligned(most + 1),
+                frames=aligned(2 * (len(self.ends) // 2 + 1)),
                 ends=self.ends,
+                kept_masks=aligned(evaluation.AT_A_TIME),
+                kept_rows=np.zeros(evaluation.AT_A_TIME, np.int32),
                 places=np.zeros(2 * most, np.int32),
                 dimensions=np.zeros(lines, np.int32),
                 starts=np.zeros(lines + 1, np.int32),
