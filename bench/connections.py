@@ -29,7 +29,7 @@ from harness.clock import percentiles
 from harness.figures import Bar, Figure, at_most
 from harness.report import tell
 from tamis.client import connect
-from tamis.routing.recent import REMEMBERED
+from tamis.recent import REMEMBERED
 from tamis.wire import (
     HEARTBEAT,
     MAX_FRAME,

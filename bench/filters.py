@@ -58,8 +58,8 @@ def filters(size: int, events: int, others: int) -> Iterator[Figure]:
         found = asyncio.run(_measured(running, size, events, others))
     yield figure("subscribe", found["subscribe"] / size * 1e6, "µs")
     yield figure("broker before", found["before"] / 1e6, "MB")
-    # The last two thousand or so are kept as they were parsed: few subscriptions say nothing about many.
-    bar = at_most(MOST_BYTES) if size >= OTHERS else None
+    # The last two thousand or so are kept as they were parsed, some KB each: that says nothing about very many.
+    bar = at_most(MOST_BYTES) if size >= max(SIZES) else None
     yield figure("memory for a subscription", found["bytes"] / size, "bytes", bar)
     yield figure("events per second", events / max(found["cpu"], TICK), "", at_least(LEAST_RATE))
     yield figure("events per second, wall", events / found["wall"])

@@ -4,6 +4,7 @@ import asyncio
 import os
 import secrets
 import ssl
+from collections import OrderedDict
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from itertools import count
@@ -23,6 +24,7 @@ from tamis.client.event import Event
 from tamis.client.handlers import handle
 from tamis.client.subscription import Feed, Subscription
 from tamis.language import ExpressionError, parse_subscription
+from tamis.recent import Recent
 from tamis.tls import client_context, explained, is_tls
 from tamis.wire import (
     DEFAULT_QUEUE,
@@ -56,8 +58,6 @@ Handler = TypeVar("Handler", bound=Callable[[Any], Any])
 
 #: So many requests may be on their way; who asks for more waits.
 WINDOW: Final = 1024
-#: The ids of so many events are remembered, so that none is given twice to a subscription.
-REMEMBERED: Final = 1 << 16
 #: Seconds until the next try to connect: at first and at most, made shorter by chance.
 FIRST_PAUSE: Final = 0.05
 LONGEST_PAUSE: Final = 2.0
@@ -102,9 +102,10 @@ class Client:
         self._numbers = count(1)
         self._feed_numbers = count()
         self._feeds: dict[int, Feed] = {}
-        self._requests: dict[int, _Request] = {}
+        self._requests: OrderedDict[int, _Request] = OrderedDict()
         self._room: asyncio.Event
-        self._seen: dict[tuple[int, str | int], None] = {}
+        #: So that none is given twice to a subscription.
+        self._seen: Recent[tuple[int, str | int]] = Recent()
         self._durable = DurableSide(self._say)
         #: By number, who waits to hear how the broker is.
         self._stats: dict[int, asyncio.Future[Stats]] = {}
@@ -406,7 +407,7 @@ class Client:
         # Subscriptions first, so that none of them misses what is said again. The other requests of the last connection
         # were about subscriptions, which ended with it.
         events = [request for request in self._requests.values() if request.event is not None]
-        self._requests = {}
+        self._requests = OrderedDict()
         self._durable.lost()
         for waiting in self._stats.values():
             if not waiting.done():
@@ -456,11 +457,7 @@ class Client:
             feed = self._feeds.get(message.subscription)
             if feed is None:
                 return
-            key = message.subscription, message.id
-            if key not in self._seen:
-                self._seen[key] = None
-                if len(self._seen) > REMEMBERED:
-                    del self._seen[next(iter(self._seen))]
+            if self._seen.add((message.subscription, message.id)):
                 assert self._welcome is not None
                 feed.put(Event(message.id, message.content, message.age, self._welcome.max_age, message.trace))
                 if feed.is_over:
@@ -506,7 +503,7 @@ class Client:
         """Let everybody who waits for something know that it will not come."""
         if self._error is None:
             self._error = error
-        requests, self._requests = self._requests, {}
+        requests, self._requests = self._requests, OrderedDict()
         for request in requests.values():
             request.done(error)
         feeds, self._feeds = self._feeds, {}

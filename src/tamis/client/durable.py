@@ -3,18 +3,16 @@
 import asyncio
 from collections.abc import Callable
 from types import TracebackType
-from typing import Any, Final, NamedTuple, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 from tamis.client.batch import settle
 from tamis.client.errors import BrokerError, ConnectionLostError
 from tamis.client.event import Event
 from tamis.client.subscription import Feed, Subscription
+from tamis.recent import Recent
 from tamis.wire import Acknowledge, Ended, GivenUp, Kept, frame
 
 T = TypeVar("T")
-
-#: The ids of so many events are remembered, so that none is given twice while the client lives.
-REMEMBERED: Final = 1 << 16
 
 
 class _Waiting(NamedTuple):
@@ -34,7 +32,8 @@ class DurableFeed(Feed):
         self.window = window
         self.name = name
         self._acknowledge = acknowledge
-        self._seen: dict[str, None] = {}
+        #: So that none is given twice while the client lives.
+        self._seen: Recent[str] = Recent()
         self._taken: int | None = None
         #: So many events were given up by the broker, and by others before it had them.
         self.given_up = 0
@@ -42,11 +41,8 @@ class DurableFeed(Feed):
 
     def put_kept(self, position: int, event: Event) -> None:
         """Let an event wait to be taken."""
-        id = str(event.id)
-        self.events.append(_Waiting(position, None if id in self._seen else event))  # type: ignore[arg-type]
-        self._seen[id] = None
-        if len(self._seen) > REMEMBERED:
-            del self._seen[next(iter(self._seen))]
+        is_new = self._seen.add(str(event.id))
+        self.events.append(_Waiting(position, event if is_new else None))  # type: ignore[arg-type]
         self._wake()
 
     async def take(self) -> Event:
@@ -82,7 +78,7 @@ class DurableFeed(Feed):
         """There is another connection: what was not taken will come again, and positions of the last mean nothing."""
         for waiting in self.events:
             if waiting.event is not None:  # type: ignore[attr-defined]
-                self._seen.pop(str(waiting.event.id), None)  # type: ignore[attr-defined]
+                self._seen.discard(str(waiting.event.id))  # type: ignore[attr-defined]
         self.events.clear()
         self._taken = None
 

@@ -7,6 +7,7 @@ other end gets round to it.
 """
 
 import math
+from collections import OrderedDict
 from itertools import count, repeat
 from typing import ClassVar, Final
 
@@ -83,7 +84,7 @@ class AgesLayer(Layer):
         self._lives = zip(repeat(boot), count(), strict=False)
         self._links: dict[Name, LinkEnd] = {}
         #: Event -> what the clock showed when it was at most how old.
-        self._events: dict[Name, tuple[float, float]] = {}
+        self._events: OrderedDict[Name, tuple[float, float]] = OrderedDict()
         self._now = -math.inf
         self._pings = False
 
@@ -180,7 +181,7 @@ class AgesLayer(Layer):
         if known is None or age < self._age(event, now):
             self._events[event.id] = now, age
             if len(self._events) > REMEMBERED:
-                del self._events[next(iter(self._events))]
+                self._events.popitem(last=False)
 
     def _age(self, event: Event, now: float) -> float:
         known = self._events.get(event.id)

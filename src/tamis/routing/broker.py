@@ -10,6 +10,7 @@ from typing import Any, ClassVar
 
 import msgspec
 
+from tamis.recent import Recent
 from tamis.routing.clauses import Clauses
 from tamis.routing.conditions import asked, canonical, parsed
 from tamis.routing.messages import (
@@ -31,7 +32,6 @@ from tamis.routing.messages import (
     Unsubscribe,
 )
 from tamis.routing.packets import AnyPacket, Event, Name, Packet
-from tamis.routing.recent import Recent
 from tamis.routing.table import Table
 
 
@@ -78,7 +78,7 @@ class Broker(ABC):
         self.adverts = Table(options.engine)
         #: Those subscriptions of local clients that have a `notify` clause. Only their conditions are in `clients`.
         self._clauses = Clauses(options.engine)
-        self._delivered = Recent()
+        self._delivered: Recent[Name] = Recent()
         self._actions: list[Action] = []
         self._handlers: dict[type, Callable[[Any], None]] = {
             Subscribe: self._subscribe,
@@ -181,7 +181,7 @@ class Broker(ABC):
                 listed, unmeasured = self._clauses.told(event.content, listed)
                 if unmeasured:
                     self.record("unmeasured", unmeasured)
-            self._actions.extend(Deliver(client, event) for client in listed)
+            self._actions += [Deliver(client, event) for client in listed]
 
     def set_timer(self, timer: str, after: float, background: bool = False) -> None:
         """Be called by `on_timer` after so many seconds."""

@@ -11,10 +11,10 @@ from contextlib import suppress
 from time import time
 from typing import TYPE_CHECKING, Any, Final
 
+from tamis.recent import REMEMBERED, Recent
 from tamis.routing.conditions import asked
 from tamis.routing.messages import Publish
 from tamis.routing.packets import Event
-from tamis.routing.recent import REMEMBERED
 from tamis.server.changes import Changes, Entry, GivenUp, Kept
 from tamis.server.consumer import Consumer, Done, KeptTaker
 from tamis.server.guest import PUBLISHERS
@@ -54,7 +54,7 @@ class Durable:
         self._position = store.position()
         self._last_number = store.last_number()
         #: The last ids that were published here.
-        self._ids: dict[str, None] = dict.fromkeys(store.last_ids(store.id, REMEMBERED))
+        self._ids: Recent[str] = Recent(store.last_ids(store.id, REMEMBERED))
         self._subscriptions: dict[int, Subscription] = {}
         self._named: dict[tuple[str, str], Subscription] = {}
         #: How many of them each subject has.
@@ -211,11 +211,8 @@ class Durable:
     def _prepare(self, request: Request, changes: Changes) -> Entry | Subscription | None:
         """Note what a request changes; return what it is about."""
         if isinstance(request, Publishing):
-            if request.id in self._ids:
+            if not self._ids.add(request.id):
                 return None
-            self._ids[request.id] = None
-            if len(self._ids) > REMEMBERED:
-                del self._ids[next(iter(self._ids))]
             own = self.store.id
             entry = Entry(0, own, changes.have.get(own, self.have[own]) + 1, request.id, request.data, request.trace)
             return self._append(changes, entry, request.content)
@@ -336,7 +333,7 @@ class Durable:
         self.handover.failed()
         for request, about in zip(requests, prepared, strict=True):
             if isinstance(request, Publishing):
-                self._ids.pop(request.id, None)
+                self._ids.discard(request.id)
             if isinstance(request, Subscribing) and isinstance(about, Subscription) and self._stands(request, about):
                 # This needed no disk, and whoever takes events makes room.
                 request.done(None)

@@ -1,6 +1,7 @@
 """The durable side of a client's connection: requests that wait for the disk, and events that wait for the client."""
 
 import asyncio
+from collections import OrderedDict
 from typing import TYPE_CHECKING, Final
 
 import msgspec
@@ -56,7 +57,7 @@ class Keeping:
         self._connection = session.connection
         self._traffic = traffic
         #: The numbers of requests that wait for the disk, in order, with their sizes.
-        self._waiting: dict[int, int] = {}
+        self._waiting: OrderedDict[int, int] = OrderedDict()
         self._bytes = 0
         self._answers = False
         self._consumers: dict[int, Consumer] = {}

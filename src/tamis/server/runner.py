@@ -70,6 +70,7 @@ class Runner:
             if not self._published % SAMPLED:
                 began = perf_counter()
             self._published += 1
+        held = self._held
         actions = self.machine.handle(message, self._now())
         if began:
             self.latency.add(perf_counter() - began)
@@ -80,7 +81,7 @@ class Runner:
                     event, age = action.event, action.age
                     frames = DeliveryFrames(event.id, event.content, age, event.trace)
                 delivered += 1
-                taker = self._held(action.client)
+                taker = held(action.client)
                 if taker is not None:
                     taker.deliver(frames, age)  # type: ignore[arg-type]
             elif type(action) is Send:

@@ -1,12 +1,12 @@
 """Match at edge, route intra-cluster: destination-based routing in clusters that overlap (MERC, specs/002 §3.4)."""
 
+from tamis.recent import Recent
 from tamis.routing.broker import Capabilities
 from tamis.routing.destinations.cluster import Cluster
 from tamis.routing.destinations.matching import SPOKEN, Matching
 from tamis.routing.destinations.network import NetworkOptions
 from tamis.routing.destinations.order import order
 from tamis.routing.packets import Event, Name
-from tamis.routing.recent import Recent
 from tamis.routing.registry import register
 
 
@@ -45,8 +45,8 @@ class Clustered(Matching):
         super().__init__(name, options)
         self._lists = [frozenset(cluster) for cluster in options.clusters]
         self._listed = frozenset().union(*self._lists)
-        self._seen = Recent()
-        self._passed: dict[Name, Recent] = {}
+        self._seen: Recent[Name] = Recent()
+        self._passed: dict[Name, Recent[Name]] = {}
 
     def clusters_of(self, neighbour: Name) -> tuple[Name, ...]:
         ends = {self.name, neighbour}

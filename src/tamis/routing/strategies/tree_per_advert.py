@@ -14,6 +14,7 @@ from typing import Final, TypeAlias
 
 import msgspec
 
+from tamis.recent import Recent
 from tamis.routing.broker import Broker, Options
 from tamis.routing.conditions import Mode, may_meet
 from tamis.routing.packets import (
@@ -26,7 +27,6 @@ from tamis.routing.packets import (
     TreeGone,
     TreeSubscriptions,
 )
-from tamis.routing.recent import Recent
 from tamis.routing.table import Table
 
 #: Trees are numbered by the clock, so many to a second at most for long.

@@ -2,7 +2,7 @@
 
 import asyncio
 import secrets
-from collections import Counter
+from collections import Counter, OrderedDict
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Annotated, Final
@@ -92,7 +92,7 @@ class KeptSubscriptions:
         #: By token: all subscriptions of one are of one guest.
         self._guests: dict[str, Guest] = {}
         self._counts: Counter[str] = Counter()
-        self._ended: dict[str, tuple[str, Ending]] = {}
+        self._ended: OrderedDict[str, tuple[str, Ending]] = OrderedDict()
 
     def __len__(self) -> int:
         return len(self._kept)
@@ -145,7 +145,7 @@ class KeptSubscriptions:
         if ending is not None:
             self._ended[kept.id] = kept.owner, ending
             if len(self._ended) > REMEMBERED:
-                del self._ended[next(iter(self._ended))]
+                self._ended.popitem(last=False)
         kept.mailbox.end("unknown-subscription", "the subscription was taken back")
         kept.mailbox.close()
         self._leave_if_last(kept.guest)
