@@ -7,13 +7,15 @@ Every watch is a subscription to one item, with a radius of its own: `item = 7 n
 update is a new value of an item, one step of a random walk, and so concerns ten watches if there are ten times as many
 as items. Half of the updates go through a query that is then stopped; what counts is a second one, which begins at the
 checkpoint with the memory of the first, and its micro-batches after the first one. `matched` takes updates that were
-matched before, with lists of ids; `events` has `match` in the same query. The gate alone is `Gate.pass_many` on the
-same pairs in one thread, which also says how many must be told: a wrong count ends the run with an error.
+matched before, with lists of ids; `events` has `match` in the same query, and so in the same tasks. The gate
+alone is `Gate.pass_many` on the same pairs in one thread, which also says how many must be told: a wrong count ends the
+run with an error.
 """
 
 import argparse
 import tempfile
 from collections.abc import Callable, Iterator
+from functools import cached_property
 from pathlib import Path
 from time import process_time, sleep
 from typing import Any, Final
@@ -74,8 +76,6 @@ class Bench:
         #: The watches of item i are `watched[bounds[i] : bounds[i + 1]]`.
         self.bounds = np.searchsorted(self.watched, np.arange(chosen.items + 1))
         options = {"spark.sql.shuffle.partitions": str(chosen.cores), "spark.driver.memory": "4g"}
-        # At this limit alone Spark does not weigh a batch after each row, which takes longer than writing lists.
-        options["spark.sql.execution.arrow.maxBytesPerBatch"] = str(2**31 - 1)
         builder = SparkSession.builder.master(f"local[{chosen.cores}]").appName("tamis bench")
         self.spark = decorated(builder, folder / "spark", options=options).getOrCreate()
         self.spark.sparkContext.setLogLevel("ERROR")
@@ -116,12 +116,12 @@ class Bench:
         def figure(measure: str, value: float, unit: str = "", bar: Any = None) -> Figure:
             return Figure("notify", name, self.chosen.watches, measure, value, unit, bar)
 
-        alone, told = self.alone()
+        alone, told = self.alone
         first = self.ran(name, half=True)
         second = self.ran(name, half=False)
         if first.told + second.told != told:
             raise AssertionError(f"{first.told} and {second.told} were told, but the gate says {told}")
-        yield figure("pairs", len(self.pairs(self.items)[0]) / count, "per update")
+        yield figure("pairs", float(np.diff(self.bounds)[self.items].mean()), "per update")
         yield figure("told", told / count, "per update")
         yield figure("updates, wall", second.rows / second.wall, "updates/s", at_least(RATE))
         yield figure("updates", second.rows / second.busy, "updates/CPU s")
@@ -130,6 +130,7 @@ class Bench:
         yield figure("gate alone", count / alone, "updates/CPU s")
         yield figure("gate to all", 100 * alone / count / (second.busy / second.rows), "%")
 
+    @cached_property
     def alone(self) -> tuple[float, int]:
         """Return the CPU seconds of a gate on one thread, and how many pairs it tells."""
         gate = Gate()

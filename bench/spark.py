@@ -26,7 +26,7 @@ from pyspark.sql import functions as F  # noqa: N812 - as everybody writes it
 
 from harness.figures import Figure, at_least, at_most
 from harness.report import tell
-from harness.tree import mapped_in_tree, tree_seconds
+from harness.tree import mapped_in_tree, pin, tree_seconds
 from tamis.pipeline import compile, match  # noqa: A004 - it is one
 from tamis.pipeline.attached import attached
 from tamis.pipeline.session import decorated
@@ -141,7 +141,7 @@ class Bench:
                 yield figure("to the cross join", rate / crossed, "times", at_least(CROSS))
 
     def cores(self) -> Iterator[Figure]:
-        """From one core to two."""
+        """From one core to two: all processes are held there, since one task keeps Java and Python busy at a time."""
         walls = {}
         for number in (1, 2):
             spark = self.session(number)
@@ -149,6 +149,7 @@ class Bench:
             if not store.exists():
                 compile(Conditions(self.chosen.subscriptions, 1e-3).texts(spark), store)
             answer = match(spark.read.parquet(str(self.folder / "events.parquet")), store, columns=[KEY])
+            pin(number)
             walls[number] = walled(lambda at=answer: sunk(at))  # type: ignore[misc]
         yield Figure(
             "cores", "0.1 %", self.chosen.subscriptions, "1 to 2 cores", walls[1] / walls[2], "", at_least(CORES)

@@ -1,6 +1,8 @@
 """The agreement on rooms and names: a lower room never imports a higher one, and the public names stay."""
 
 import ast
+import subprocess
+import sys
 from pathlib import Path
 
 import pyarrow as pa
@@ -87,3 +89,9 @@ def test_public_names() -> None:
         assert hasattr(tamis.Expression, name)
     for name in ("offsets", "positions", "ids", "to_table"):
         assert hasattr(tamis.Index().match_batch(pa.table({"x": [1]})), name)
+
+
+def test_what_a_spark_source_imports_is_light() -> None:
+    """Spark starts processes for every step of a source, and each imports it."""
+    code = "import sys, tamis, tamis.pipeline.source; sys.exit('numba' in sys.modules)"
+    subprocess.run([sys.executable, "-c", code], check=True)

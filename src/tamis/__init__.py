@@ -1,35 +1,26 @@
 """Content-based publish/subscribe: every event reaches exactly the subscribers whose condition it meets."""
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from tamis.covering import Change, CoverTable, covers, intersects
-from tamis.language import Expression, ExpressionError, Notify, Subscription, parse, parse_subscription
-from tamis.matching import (
-    BudgetWarning,
-    Estimate,
-    Index,
-    IndexChangedError,
-    IndexFileError,
-    Matches,
-    SubscriptionError,
-    engines,
-)
+from tamis.later import later
 
 if TYPE_CHECKING:
     from tamis.client import connect
+    from tamis.covering import Change, CoverTable, covers, intersects
+    from tamis.language import Expression, ExpressionError, Notify, Subscription, parse, parse_subscription
+    from tamis.matching import (
+        BudgetWarning,
+        Estimate,
+        Index,
+        IndexChangedError,
+        IndexFileError,
+        Matches,
+        SubscriptionError,
+        engines,
+    )
     from tamis.notification import Watch, WatchSet
     from tamis.routing.registry import strategies
     from tamis.simulation import Overlay
-
-#: What is imported when somebody asks for it: a program that only matches need not wait for it.
-_LATER = {
-    "Overlay": "tamis.simulation",
-    "Watch": "tamis.notification",
-    "WatchSet": "tamis.notification",
-    "connect": "tamis.client",
-    "strategies": "tamis.routing.registry",
-}
 
 __all__ = [
     "BudgetWarning",
@@ -58,7 +49,18 @@ __all__ = [
 ]
 
 
-def __getattr__(name: str) -> Any:
-    if name not in _LATER:
-        raise AttributeError(f"module 'tamis' has no attribute {name!r}")
-    return getattr(import_module(_LATER[name]), name)
+__getattr__ = later(
+    __name__,
+    {
+        **dict.fromkeys(["Change", "CoverTable", "covers", "intersects"], "tamis.covering"),
+        **dict.fromkeys(
+            ["Expression", "ExpressionError", "Notify", "Subscription", "parse", "parse_subscription"], "tamis.language"
+        ),
+        **dict.fromkeys(["BudgetWarning", "Estimate", "Index", "IndexChangedError"], "tamis.matching"),
+        **dict.fromkeys(["IndexFileError", "Matches", "SubscriptionError", "engines"], "tamis.matching"),
+        **dict.fromkeys(["Watch", "WatchSet"], "tamis.notification"),
+        "Overlay": "tamis.simulation",
+        "connect": "tamis.client",
+        "strategies": "tamis.routing.registry",
+    },
+)

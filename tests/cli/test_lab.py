@@ -30,7 +30,9 @@ def _toys(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_list(invoke: Any) -> None:
     assert "000-density" in invoke("lab", "list").stdout
     listed = json.loads(invoke("lab", "list", "--json").stdout)
-    assert {"000-density", "002-workloads"} <= {each["id"] for each in listed}
+    assert {"000-density": "counted", "002-size": "timed", "002-workloads": None}.items() <= {
+        each["id"]: each["grid"] for each in listed
+    }.items()
 
 
 @pytest.mark.usefixtures("_toys")
@@ -67,8 +69,29 @@ class TestRun:
         assert result.exit_code == 2
         assert result.stderr == "tamis: unknown experiment '999-toi'; did you mean 999-toy or 999-bad?\n"
 
+    def test_without_a_grid_there_is_nothing_for_spark(self, invoke: Any) -> None:
+        result = invoke("lab", "run", "999-toy", "--spark")
+        assert result.exit_code == 2
+        assert result.stderr == (
+            "tamis: 999-toy has no grid, so it cannot run on Spark; `tamis lab list` tells which have\n"
+        )
+
     def test_a_place_that_cannot_be_written_is_named(self, invoke: Any, tmp_path: Path) -> None:
         (tmp_path / "file").write_text("")
         result = invoke("lab", "run", "999-toy", "--out", "file")
         assert result.exit_code == 2
         assert result.stderr == "tamis: file: cannot be written: File exists\n"
+
+
+def test_a_workload_is_known_by_name_and_fits_into_a_table(invoke: Any, tmp_path: Path) -> None:
+    result = invoke("lab", "workload", "markt", "--out", "new")
+    assert (result.exit_code, result.stderr.startswith("tamis: unknown workload 'markt'; did you mean market")) == (
+        2,
+        True,
+    )
+    result = invoke("lab", "workload", "xsiena-e7", "--out", "new")
+    assert result.exit_code == 2
+    assert result.stderr == (
+        "tamis: workload 'xsiena-e7': its events have 20,000 attributes; a table has at most 5,000 columns\n"
+    )
+    assert list(tmp_path.iterdir()) == []

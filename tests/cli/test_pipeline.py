@@ -48,6 +48,17 @@ def test_a_check_without_files_needs_no_spark(invoke: Invoke, tmp_path: Path) ->
     assert [each["section"] for each in found["findings"] if each["level"] == "error"] == ["subscriptions"]
 
 
+def test_a_summary_names_what_was_refused(capsys: pytest.CaptureFixture[str]) -> None:
+    from tamis.cli.pipeline import _print_summary
+    from tamis.pipeline.job.running import Summary
+
+    refused = ["file:/events/[1].parquet: it is damaged"]
+    _print_summary(Summary("alerts", "stream", "end", 2, 10, 3, 4, refused, 6, 1, 1, 2.0, 5.0))
+    said = capsys.readouterr().out
+    assert "Refused and put aside with their reasons: 4 records, 1 subscriptions." in said
+    assert "  file:/events/[1].parquet: it is damaged\n  … and 3 more\n" in said
+
+
 @pytest.mark.slow
 def test_a_stream_that_is_told_to_stop_ends_well_after_its_batch(invoke: Invoke, tmp_path: Path) -> None:
     invoke("pipeline", "init", tmp_path)

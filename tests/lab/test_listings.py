@@ -2,7 +2,7 @@ from collections import Counter
 
 import pytest
 
-from tamis.lab.experiment import Scale
+from tamis.lab.experiment import Context, Scale
 from tamis.lab.listings import Setting, figure, listed, notes, spread, table
 
 
@@ -18,8 +18,9 @@ def test_a_setting_says_what_it_is() -> None:
 
 def test_lists_of_several_graphs() -> None:
     steps: list[tuple[int, int]] = []
-    found = listed([Setting(8, 3, 3), Setting(8, 3, None)], Scale.QUICK, 7, lambda *step: steps.append(step))
-    assert steps == [(done, 6) for done in range(7)]
+    context = Context(Scale.QUICK, 7, lambda *step: steps.append(step))
+    found = listed([Setting(8, 3, 3), Setting(8, 3, None)], context)
+    assert steps == [(done, 4) for done in range(5)]
     some, everybody = found
     assert [len(each.by_graph) for each in found] == [2, 2]
     assert [each.differing for each in found] == [0, 0]

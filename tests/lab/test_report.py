@@ -3,9 +3,10 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from tamis.lab.experiment import Context, Experiment, Figure, Outcome, Row, Scale, Series, Table
+from tamis.lab.experiment import Context, Experiment, Figure, Grid, Outcome, Row, Scale, Series, Table
 from tamis.lab.figure import svg
 from tamis.lab.report import Report, markdown, number, run, write
+from tamis.lab.spread import Spread
 
 
 def _outcome(context: Context) -> Outcome:
@@ -38,6 +39,21 @@ def test_run_sets_ours_beside_the_paper() -> None:
     ]
     assert report.command == "tamis lab run 999-toy --scale quick --seed 3"
     assert steps == [(1, 2)]
+
+
+class Elsewhere(Spread):
+    option = " --elsewhere"
+
+    def remarks(self) -> list[str]:
+        return ["taken elsewhere"]
+
+
+@pytest.mark.parametrize(("grid", "notes"), [("counted", ["a note"]), ("timed", ["a note", "taken elsewhere"])])
+def test_times_say_where_they_were_taken(grid: Grid, notes: list[str]) -> None:
+    toy = msgspec.structs.replace(TOY, grid=grid)
+    report = run(toy, Scale.QUICK, 3, lambda *_: None, Elsewhere())
+    assert report.command == "tamis lab run 999-toy --scale quick --seed 3 --elsewhere"
+    assert report.notes == notes
 
 
 def test_write_makes_three_files_that_agree(tmp_path: Path) -> None:

@@ -7,7 +7,7 @@ from pyspark.sql import SparkSession
 
 from tamis import Index
 from tamis.pipeline import compile, manifest, rejects, versions  # noqa: A004 - it is one
-from tamis.pipeline.manifest import Counts
+from tamis.pipeline.manifests import Counts
 from tamis.pipeline.store import Store
 
 ROWS = "id string, condition string, active boolean, version long"

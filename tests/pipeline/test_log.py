@@ -56,3 +56,10 @@ def test_a_segment_that_cannot_be_read_is_refused_and_noted(tmp_path: Path) -> N
     assert [read(log, number).num_rows for number in (1, 2, 3, 2)] == [3, 0, 0, 0]
     assert [each.segment for each in log.refused()] == [2, 3]
     assert "no number" in log.refused()[0].reason
+    # Columns are those of the first that can be read.
+    log.segment(1).write_bytes(b"nonsense")
+    assert log.schema().field("n").type == pa.string()
+    for number in (1, 2, 3):
+        log.segment(number).write_bytes(b"nonsense")
+    with pytest.raises(StoreError, match=r"none of the segments 1 to 3 at .* can be read"):
+        log.schema()

@@ -3,7 +3,9 @@
 import datetime as dt
 import random
 import warnings
+from contextlib import redirect_stdout
 from decimal import Decimal
+from io import StringIO
 from pathlib import Path
 from typing import Any
 
@@ -154,7 +156,9 @@ def test_an_index_that_is_dealt_out_answers_the_same(spark: SparkSession, store:
 
 
 def plan(answer: DataFrame) -> str:
-    return str(answer._jdf.queryExecution().toString())
+    with redirect_stdout(StringIO()) as said:
+        answer.explain(extended=True)
+    return said.getvalue()
 
 
 def test_the_plan_tells_version_size_and_strategy(spark: SparkSession, store: Path) -> None:

@@ -129,6 +129,16 @@ def test_what_was_told_elsewhere_is_taken_over() -> None:
     assert rows == [("x", "n7", 1, 20.0), ("x", "sA", 5, 10.0), ("y", None, NEVER, 30.0)]
 
 
+def test_a_state_of_shards_by_subscription_can_be_read_and_is_told_apart() -> None:
+    memory = Memory(pa.string(), 4)
+    memory.remember(pa.array(["x"]), pa.array(["sA"], pa.large_string()), np.array([10.0]), np.array([5]))
+    state = memory.encode()
+    assert Memory.decode(state).shards == 4
+    old = Memory.decode(state.replace(b"tamis told 2", b"tamis told 1", 1))
+    assert old.shards == 0
+    assert [each.to_pylist() for each in old.rows()[:2]] == [["x"], ["sA"]]
+
+
 def test_other_bytes_are_refused() -> None:
     with pytest.raises(ValueError, match="no memory of notifications"):
         Memory.decode(b"nonsense")

@@ -6,17 +6,20 @@ from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
 import pytest
 from pyspark.sql import DataFrame, SparkSession
 
 from support.stores import stored
 from support.told import VERSIONS, Match, Oracle, Said, store_of
 from tamis.pipeline import AttributeWarning, EventLog, StoreError, match, read_events
-from tamis.pipeline.manifest import Manifest
-from tamis.pipeline.notifying import notify
-from tamis.pipeline.remembered import remembered
+from tamis.pipeline.manifests import Manifest
+from tamis.pipeline.memory import Memory
+from tamis.pipeline.notifying import _Processor, notify
+from tamis.pipeline.recalling import remembered
 from tamis.pipeline.session import STATE_STORE
 from tamis.pipeline.store import Store
+from tamis.pipeline.telling import Teller
 
 EVENTS = "n long, k string, p double, q int, s struct<k: long, p: decimal(10, 2)>, at timestamp, tags array<string>"
 MATCHES = f"{EVENTS}, subscription_ids array<string>, subscription_version long"
@@ -150,6 +153,40 @@ def test_versions_of_a_stream_and_a_repeated_batch(spark: SparkSession, tmp_path
     assert [each[:2] for each in got[0]] == [(0, "a"), (0, "b"), (2, "a"), (2, "b"), (2, "c")]
     assert got[1] == got[0]
     assert [each[:2] for each in got[2]] == [(10, "a")]
+
+
+def test_it_is_matched_by_the_same_task_unless_something_was_done_in_between(
+    spark: SparkSession, tmp_path: Path
+) -> None:
+    stored(tmp_path, [{1: "p > 0 notify p moves 2 per `a.k`", 2: "p > 3"}, {3: "q = 1 notify p moves 1"}])
+    chance = random.Random(7)
+    rows = [(n, chance.choice("AB"), chance.uniform(0, 9), chance.randint(0, 1)) for n in range(300)]
+    events = spark.createDataFrame(rows, "n long, `a.k` string, p double, q int")
+    chosen: list[dict[str, Any]] = [{}, {"output": "pairs", "columns": ["p", "n", "a.k"]}]
+    for options in chosen:
+        matches = match(events, tmp_path, **options)
+        at_once = notify(matches, tmp_path, sequence="n", shards=3)
+        apart = notify(matches.where("n >= 0"), tmp_path, sequence="n", shards=3)
+        assert at_once.columns == apart.columns
+        assert sorted(map(repr, at_once.collect())) == sorted(map(repr, apart.collect()))
+        kept = notify(match(events, tmp_path, **options).cache(), tmp_path, sequence="n", shards=3)
+        plans = [frame._jdf.queryExecution().executedPlan().toString() for frame in (at_once, apart, kept)]
+        assert ["deal to 3 shards" in plan for plan in plans] == [True, False, False]
+        assert ["deal matches to 3 shards" in plan for plan in plans] == [False, True, True]
+
+
+def test_the_state_of_an_older_tamis_is_refused_with_what_to_do() -> None:
+    class Before:
+        def getValueState(self, *_: str) -> "Before":  # noqa: N802 - Spark's name
+            return self
+
+        def get(self) -> tuple[bytes]:
+            return (Memory(pa.string(), 2).encode().replace(b"told 2", b"told 1"),)
+
+    processor = _Processor(Teller("", [], "n", None, 0, None), "string", 2)
+    processor.init(Before())
+    with pytest.raises(ValueError, match=r"older Tamis in another way: begin a new checkpoint with initial=remembered"):
+        processor.handleInputRows(None, iter([]), None)
 
 
 def test_what_cannot_work_is_said_before_it_runs(spark: SparkSession, tmp_path: Path) -> None:

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import tamis
-from tamis.pipeline.manifest import Counts
+from tamis.pipeline.manifests import Counts
 from tamis.pipeline.sorting import REJECTS, sort_out
 
 SCHEMA = pa.schema(

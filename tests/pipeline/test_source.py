@@ -8,6 +8,7 @@ import pyarrow as pa
 import pytest
 from pyspark.sql import DataFrame, SparkSession
 
+from support.spark_sinks import Sink
 from support.stores import stored
 from tamis.pipeline import EventLog, LogSource, match, pinned, read_events
 
@@ -25,20 +26,8 @@ def ran(stream: DataFrame, sink: Callable[[DataFrame, int], None], checkpoint: P
     query.option("checkpointLocation", str(checkpoint)).start().awaitTermination()
 
 
-class Sink:
-    """Writes what it gets, by the number of the batch; and fails once after that if told to."""
-
-    def __init__(self, folder: Path) -> None:
-        self.folder = folder
-        self.written: list[tuple[int, list[tuple[int, str, int]]]] = []
-        self.fails = False
-
-    def __call__(self, frame: DataFrame, batch: int) -> None:
-        found = sorted((row.x, row.subscription_id, row.subscription_version) for row in frame.collect())
-        self.written.append((batch, found))
-        if self.fails:
-            self.fails = False
-            raise OSError("the sink is lost after its write")
+def sink_of(folder: Path) -> Sink:
+    return Sink(folder / "sink", "x", "subscription_id", "subscription_version")
 
 
 def test_a_repeated_batch_meets_the_same_version_and_the_next_one_the_newest(
@@ -47,7 +36,7 @@ def test_a_repeated_batch_meets_the_same_version_and_the_next_one_the_newest(
     log, store, checkpoint = EventLog(tmp_path / "log"), tmp_path / "store", tmp_path / "checkpoint"
     stored(store, [{"a": "x > 0 and array_contains(tags, 't')"}])
     log.append(events(1))
-    sink = Sink(tmp_path)
+    sink = sink_of(tmp_path)
 
     def answers() -> DataFrame:
         return match(read_events(spark, log.path, store, most_segments=1), store, output="pairs", columns=["x"])
@@ -55,7 +44,7 @@ def test_a_repeated_batch_meets_the_same_version_and_the_next_one_the_newest(
     ran(answers(), sink, checkpoint)
     assert sink.written == [(0, [(1, "a", 1)])]
     log.append(events(2))
-    sink.fails = True
+    sink.fail()
     with pytest.raises(Exception, match="the sink is lost after its write"):
         ran(answers(), sink, checkpoint)
     stored(store, [{"b": "x > 0 and at = timestamp '2026-01-01 00:00:00'"}])
@@ -74,7 +63,7 @@ def test_a_running_query_takes_over_a_newer_version(spark: SparkSession, tmp_pat
     log, store = EventLog(tmp_path / "log"), tmp_path / "store"
     stored(store, [{"a": "x > 0"}])
     log.append(events(1))
-    sink = Sink(tmp_path)
+    sink = sink_of(tmp_path)
     answers = match(read_events(spark, log.path, store), store, output="pairs", columns=["x"])
     query = answers.writeStream.foreachBatch(sink).option("checkpointLocation", str(tmp_path / "checkpoint")).start()
     try:
@@ -96,7 +85,7 @@ def test_a_damaged_segment_does_not_end_the_stream(spark: SparkSession, tmp_path
     for number in (1, 2, 3):
         log.append(events(number))
     log.segment(2).write_bytes(b"nonsense")
-    sink = Sink(tmp_path)
+    sink = sink_of(tmp_path)
     ran(match(read_events(spark, log.path, store), store, output="pairs"), sink, tmp_path / "checkpoint")
     assert sink.written == [(0, [(1, "a", 1), (3, "a", 1)])]
     assert [each.segment for each in log.refused()] == [2]
@@ -121,7 +110,7 @@ def test_a_log_without_events_is_told(spark: SparkSession, tmp_path: Path) -> No
 def test_any_source_is_pinned_by_the_number_of_its_batch(spark: SparkSession, tmp_path: Path) -> None:
     store, folder = tmp_path / "store", tmp_path / "events"
     stored(store, [{"a": "id >= 0"}])
-    sink = Sink(tmp_path)
+    sink = sink_of(tmp_path)
 
     def matched(frame: DataFrame, batch: int) -> None:
         version = pinned(store, tmp_path / "pins", batch)
@@ -133,7 +122,7 @@ def test_any_source_is_pinned_by_the_number_of_its_batch(spark: SparkSession, tm
         ran(spark.readStream.schema("id long").parquet(str(folder)), matched, tmp_path / "checkpoint")
 
     step()
-    sink.fails = True
+    sink.fail()
     with pytest.raises(Exception, match="the sink is lost"):
         step()
     stored(store, [{"b": "id >= 0"}])

@@ -11,7 +11,7 @@ import pytest
 
 from support.stores import stored
 from tamis.pipeline import StoreError
-from tamis.pipeline.manifest import NAME
+from tamis.pipeline.manifests import NAME
 from tamis.pipeline.store import Store, linked
 
 

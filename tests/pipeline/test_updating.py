@@ -12,10 +12,10 @@ from support.stores import stored, table_of
 from tamis import Index
 from tamis.pipeline import compile, manifest, rejects, update, versions  # noqa: A004 - it is one
 from tamis.pipeline.asked import asked_by
+from tamis.pipeline.keeping import subscriptions
 from tamis.pipeline.particulars import particulars
 from tamis.pipeline.sorting import sort_out
 from tamis.pipeline.store import Store
-from tamis.pipeline.versions import subscriptions
 
 ROWS = "id string, condition string, active boolean"
 

@@ -1,30 +1,44 @@
-"""A program that compiles, matches, updates and streams on a Spark of its own, while parts of it are killed.
+"""A program that compiles, matches, notifies, updates and streams on a Spark of its own, while parts of it are killed.
 
-    python pipeline_job.py MASTER FOLDER [kill]
+    python pipeline_job.py MASTER FOLDER [work] [stream] [kill]
 
-MASTER is one of Spark's, or `connect`. With `kill`, a Python worker is killed in the middle of compiling and an
-executor in the middle of matching. Prints sums over all matches as JSON.
+MASTER is one of Spark's, or the address of a Connect server. `work` is done on tables. `stream` goes on from its
+checkpoint: it stops in the middle of the batches `HALFWAY` and `WRITTEN` until there is a file `go` in the folders of
+these names, so that somebody may kill the whole program there. With `kill`, Python workers and executors are killed in
+the middle of every job. All answers are left in the folder.
 """
 
-import json
 import os
 import signal
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pyarrow as pa
 from pyspark.sql import DataFrame, SparkSession
-from pyspark.sql import functions as F  # noqa: N812 - as everybody writes it
 
-from tamis.pipeline import EventLog, compile, match, read_events, rejects, update  # noqa: A004 - it is one
+from support.spark import EXECUTORS
+from tamis.pipeline import EventLog, compile, match, notify, read_events, rejects, update  # noqa: A004 - it is one
+from tamis.pipeline.job.settings import Events, Job, Settings, Sink, Subscriptions
+from tamis.pipeline.job.sinks import write
 from tamis.pipeline.session import decorated
 
 SUBSCRIPTIONS, EVENTS = 3_000, 20_000
 CONDITION = "concat('x between ', id % 997, ' and ', id % 997 + 5, ' and y = ', id % 3)"
+#: Of every other subscription.
+CLAUSE = "notify x moves 3"
+#: What is updated before the stream.
+CHANGED = (0, "x = 5")
+#: The stream has so many micro-batches, each of one segment with so many events.
+SEGMENTS, SEGMENT = 8, 500
+#: In these micro-batches tasks are killed; the driver may be killed while state has changed but is not kept yet; and
+#: after answers were written of a batch of which Spark does not know yet that it is done.
+TASKS, HALFWAY, WRITTEN = 1, 3, 5
+PLACES = {TASKS: "tasks", HALFWAY: "halfway", WRITTEN: "written"}
 #: Nothing takes longer, however busy the machine is.
 PATIENCE = 300.0
 
@@ -39,15 +53,23 @@ def awaited(is_there: Callable[[], Any]) -> Any:
     return found
 
 
-def held_up(frame: DataFrame, folder: Path) -> DataFrame:
-    """Let the first tasks on a table say who they are and wait until they may go on."""
-    place = str(folder)
+def stopped(place: Path) -> None:
+    """Say who is here, and wait until it may go on."""
+    (place / f"pid-{os.getpid()}").touch()
+    awaited((place / "go").exists)
+
+
+def held_up(frame: DataFrame, place: Callable[[pa.RecordBatch], Path | None]) -> DataFrame:
+    """Stop tasks on a table after their first batch has gone out."""
 
     def wait(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        passed = set()
         for batch in batches:
-            (Path(place) / f"pid-{os.getpid()}").touch()
-            awaited((Path(place) / "go").exists)
             yield batch
+            where = place(batch)
+            if where is not None and where not in passed:
+                passed.add(where)
+                stopped(where)
 
     return frame.mapInArrow(wait, frame.schema)
 
@@ -57,71 +79,100 @@ def parent(process: int) -> int:
     return int(Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[1])
 
 
-def killing(folder: Path, victim: str) -> threading.Thread:
-    """Kill a worker that is held up, or the executor that it works for, and let the others go on."""
-    folder.mkdir()
+def killing(place: Path, victims: Sequence[str] = ("worker", "executor")) -> threading.Thread:
+    """Kill workers that are held up, or the executors that they work for, one after the other; then let them go on."""
 
     def kill() -> None:
-        pids = awaited(lambda: [int(each.name[4:]) for each in folder.glob("pid-*")])
-        worker = pids[0]
-        # A worker is forked by a daemon, which the executor started.
-        os.kill(worker if victim == "worker" else parent(parent(worker)), signal.SIGKILL)
-        (folder / "go").touch()
+        done: set[int] = set()
+        for victim in victims:
+            worker = awaited(lambda: _held(place) - done).pop()
+            # A worker is forked by a daemon, which the executor started.
+            os.kill(worker if victim == "worker" else parent(parent(worker)), signal.SIGKILL)
+            done.add(worker)
+        (place / "go").touch()
 
-    thread = threading.Thread(target=kill)
+    thread = threading.Thread(target=kill, daemon=True)
     thread.start()
     return thread
 
 
-def main(master: str, folder: Path, kills: bool) -> dict[str, Any]:
-    """Do everything once."""
-    os.environ["PYSPARK_PYTHON"] = sys.executable
-    if master == "connect":
-        spark = SparkSession.builder.remote("local[2]").config("spark.sql.session.timeZone", "UTC").getOrCreate()
+def _held(place: Path) -> set[int]:
+    return {pid for each in place.glob("pid-*") if Path(f"/proc/{(pid := int(each.name[4:]))}").exists()}
+
+
+def main(master: str, folder: Path, steps: Sequence[str]) -> None:
+    """Do some of the steps."""
+    # Tasks have several batches.
+    options = {"spark.sql.shuffle.partitions": "2", "spark.sql.execution.arrow.maxRecordsPerBatch": "1000"}
+    if master.startswith("sc://"):
+        spark = SparkSession.builder.remote(master).getOrCreate()
+        for name, value in options.items():
+            spark.conf.set(name, value)
     else:
-        options = {"spark.sql.shuffle.partitions": "2", "spark.executor.memory": "512m"}
         builder = SparkSession.builder.master(master).appName("tamis job")
-        spark = decorated(builder, folder / "spark", brief=True, options=options).getOrCreate()
+        spark = decorated(builder, folder / "spark", brief=True, options=options | EXECUTORS).getOrCreate()
         spark.sparkContext.setLogLevel("OFF")
     try:
-        return work(spark, folder, kills)
+        if "work" in steps:
+            work(spark, folder, "kill" in steps)
+        if "stream" in steps:
+            stream(spark, folder, "kill" in steps)
     finally:
         spark.stop()
 
 
-def work(spark: SparkSession, folder: Path, kills: bool) -> dict[str, Any]:
-    """Compile, match, update, match again, and stream."""
+def work(spark: SparkSession, folder: Path, kills: bool) -> None:
+    """Compile, match, notify and update."""
     store = folder / "store"
-    table = spark.range(0, SUBSCRIPTIONS, 1, 2).selectExpr("id", f"{CONDITION} as condition")
+    clause = f"if(id % 2 = 0, ' {CLAUSE}', '')"
+    table = spark.range(0, SUBSCRIPTIONS, 1, 2).selectExpr("id", f"concat({CONDITION}, {clause}) as condition")
     table = table.union(spark.createDataFrame([(SUBSCRIPTIONS, "x >")], table.schema))
     events = spark.range(0, EVENTS, 1, 4).selectExpr("id as n", "(id * 7919) % 1009 as x", "id % 3 as y")
-    threads = []
-    if kills:
-        threads = [killing(folder / "compiling", "worker"), killing(folder / "matching", "executor")]
-        table, events = held_up(table, folder / "compiling"), held_up(events, folder / "matching")
-    made = compile(table, store, tasks=2)
+
+    def harmed(frame: DataFrame, name: str) -> DataFrame:
+        if not kills:
+            return frame
+        place = folder / name
+        place.mkdir()
+        killing(place)
+        return held_up(frame, lambda _: place)
+
+    made = compile(harmed(table, "compiling"), store, tasks=2)
     found = {"rejected": made.counts.rejected, "reasons": [row.id for row in rejects(spark, store).collect()]}
-    found["matches"] = summed(match(events, store, output="pairs", columns=["n"]))
-    for thread in threads:
-        thread.join()
-    changes = spark.createDataFrame([("0", "x = 5")], "id string, condition string")
-    update(changes.selectExpr("bigint(id) as id", "condition"), store)
-    log = EventLog(folder / "log")
-    for number in range(2):
-        log.append(pa.table({"n": [number], "x": [5], "y": [9]}))
-    stream = match(read_events(spark, log.path, store), store, output="pairs")
-    query = stream.writeStream.format("parquet").trigger(availableNow=True)
-    query.option("checkpointLocation", str(folder / "checkpoint")).start(str(folder / "out")).awaitTermination()
-    rows = spark.read.parquet(str(folder / "out")).collect()
-    found["stream"] = sorted([row.n, row.subscription_id, row.subscription_version] for row in rows)
-    return found
+    (folder / "found.json").write_bytes(msgspec.json.encode(found))
+    pairs = match(harmed(events, "matching"), store, output="pairs", columns=["n"])
+    pairs.write.parquet(str(folder / "matches"))
+    told = notify(match(events, store, columns=["n", "x"]), store, sequence="n", shards=2)
+    harmed(told, "telling").write.parquet(str(folder / "told"))
+    update(spark.createDataFrame([CHANGED], "id long, condition string"), store)
 
 
-def summed(answer: DataFrame) -> list[int]:
-    """Return sums that one match too many or too few would change."""
-    n, id = F.col("n"), F.col("subscription_id")
-    return list(answer.agg(F.count(n), F.sum(n), F.sum(id), F.sum(n * id)).collect()[0])
+def stream(spark: SparkSession, folder: Path, kills: bool) -> None:
+    """Match and notify what comes, from the checkpoint on to the end."""
+    log, store = EventLog(folder / "log"), folder / "store"
+    if kills:
+        killing(folder / PLACES[TASKS])
+
+    def place(batch: pa.RecordBatch) -> Path | None:
+        number = batch.column(0)[0].as_py() // SEGMENT if batch.num_rows else None
+        return folder / PLACES[number] if number in (TASKS, HALFWAY) else None
+
+    matches = match(read_events(spark, log.path, store, most_segments=1), store, columns=["n", "x"])
+    # What is behind it runs in the same task: who stops there has changed the state, but not kept it.
+    told = held_up(notify(matches, store, sequence="n", shards=2), place)
+    settings = Settings(
+        Job("told"), Subscriptions("parquet"), Events("log"), Sink("parquet", path=str(folder / "answers"))
+    )
+
+    def deliver(frame: DataFrame, batch: int) -> None:
+        write(frame, settings, "job", batch)
+        if batch == WRITTEN:
+            stopped(folder / PLACES[WRITTEN])
+
+    writer = told.writeStream.foreachBatch(deliver)
+    writer = writer.option("checkpointLocation", str(folder / "checkpoint")).trigger(availableNow=True)
+    writer.start().awaitTermination()
 
 
 if __name__ == "__main__":
-    print(json.dumps(main(sys.argv[1], Path(sys.argv[2]), "kill" in sys.argv[3:])))  # noqa: T201
+    main(sys.argv[1], Path(sys.argv[2]), sys.argv[3:])

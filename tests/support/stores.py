@@ -7,7 +7,7 @@ import pyarrow as pa
 
 from tamis.pipeline.asked import total
 from tamis.pipeline.compiling import base_of
-from tamis.pipeline.manifest import Counts, Manifest
+from tamis.pipeline.manifests import Counts, Manifest
 from tamis.pipeline.particulars import FOLDER, asked_in, noted, particulars, write_layer
 from tamis.pipeline.particulars import table_of as rows_of
 from tamis.pipeline.shards import build_shard

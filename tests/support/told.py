@@ -24,6 +24,12 @@ VERSIONS: list[dict[str, str]] = [
         "d": "true notify q moves by factor 2 per k",
         "g": "true notify p moves 3 per k",
     },
+    # All of one attribute and one key.
+    {
+        "a": "true notify p moves 2 per k",
+        "d": "true notify p moves by factor 2 per k",
+        "g": "true notify p moves 3 per k",
+    },
 ]
 
 #: The sequence, the version, who matches, and the event.

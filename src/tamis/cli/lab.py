@@ -9,25 +9,35 @@ from rich.table import Table
 
 from tamis.cli import options
 from tamis.cli.errors import InputError, bad_input_reported, one_line, unknown
+from tamis.cli.lab_spark import HERE, Master, OnSpark, spark_of
+from tamis.cli.lab_verify import verify
+from tamis.cli.lab_workload import workload
 from tamis.cli.output import print_json, progress_bars, remark, stdout
-from tamis.cli.settings import load
+from tamis.cli.settings import Settings, load
 from tamis.lab import report as reports
-from tamis.lab.experiment import DEFAULT_SEED, Scale
+from tamis.lab.experiment import DEFAULT_SEED, Experiment, Scale
 from tamis.lab.registry import all_experiments
 
 app = typer.Typer(no_args_is_help=True, help="Run the papers' experiments: paper, ours, ratio, verdict.")
+app.command()(workload)
+app.command()(verify)
 
 
 @app.command("list")
 def list_experiments(as_json: options.Json = False) -> None:
-    """List the experiments."""
+    """List the experiments.
+
+    Those with a grid, of what is counted or timed, can run on Spark.
+    """
     experiments = all_experiments().values()
     if as_json:
-        print_json([{"id": each.id, "title": each.title, "source": each.source} for each in experiments])
+        print_json(
+            [{"id": each.id, "title": each.title, "source": each.source, "grid": each.grid} for each in experiments]
+        )
         return
-    table = Table("id", "title", "source")
+    table = Table("id", "title", "source", "grid")
     for each in experiments:
-        table.add_row(each.id, each.title, each.source)
+        table.add_row(each.id, each.title, each.source, each.grid or "-")
     stdout().print(table)
 
 
@@ -40,6 +50,8 @@ def run_experiment(
         Path | None,
         typer.Option(metavar="DIR", help="Where the results go. Default: the setting results_dir."),
     ] = None,
+    on_spark: OnSpark = False,
+    master: Master = None,
     progress: options.Progress = None,
     as_json: options.Json = False,
 ) -> None:
@@ -47,7 +59,12 @@ def run_experiment(
 
     Writes ID.json, ID.md and the figure ID.svg; nothing is written when the run fails.
 
+    With --spark, the points of its grid run as tasks of Spark. What is counted is the same there; of times, the result
+    says how they were taken.
+
     `$ tamis lab run 000-density --scale quick`
+
+    `$ tamis lab run 002-S7 --scale full --spark --master spark://host:7077`
     """
     with bad_input_reported():
         settings = load(results_dir=out, progress=options.progress_mode(progress))
@@ -56,8 +73,11 @@ def run_experiment(
             raise unknown("experiment", experiment_id, experiments)
         if importlib.util.find_spec("matplotlib") is None:
             raise InputError("the figure needs matplotlib: pip install 'tamis[lab]'")
-        with progress_bars(settings.progress) as start_bar:
-            report = reports.run(experiments[experiment_id], scale, seed, start_bar(experiment_id))
+        if on_spark or master is not None:
+            report = _run_on_spark(experiments[experiment_id], scale, seed, master or HERE, settings)
+        else:
+            with progress_bars(settings.progress) as start_bar:
+                report = reports.run(experiments[experiment_id], scale, seed, start_bar(experiment_id))
         try:
             written = reports.write(report, settings.results_dir)
         except OSError as error:
@@ -67,6 +87,18 @@ def run_experiment(
     else:
         _print(report)
     remark(f"written: {', '.join(str(path) for path in written)}")
+
+
+def _run_on_spark(experiment: Experiment, scale: Scale, seed: int, master: str, settings: Settings) -> reports.Report:
+    if experiment.grid is None:
+        raise InputError(f"{experiment.id} has no grid, so it cannot run on Spark; `tamis lab list` tells which have")
+    # The bar is of points, and there can be only one.
+    with spark_of(f"lab run {experiment.id}", master, "never") as session, progress_bars(settings.progress) as bars:
+        from tamis.lab.spark.grid import SparkSpread
+
+        if experiment.grid == "timed":
+            remark("tamis: points are timed while others run beside them; without --spark they run alone")
+        return reports.run(experiment, scale, seed, bars(experiment.id), SparkSpread(session.spark, master))
 
 
 def _print(report: reports.Report) -> None:

@@ -185,3 +185,7 @@ def _print_summary(summary: "Summary") -> None:
             f"Refused and put aside with their reasons: {summary.rejected:,} records, "
             f"{summary.rejected_subscriptions:,} subscriptions."
         )
+    for line in summary.refused:
+        console.print(f"  {line}", markup=False, highlight=False, soft_wrap=True)
+    if summary.rejected > len(summary.refused):
+        console.print(f"  … and {summary.rejected - len(summary.refused):,} more")

@@ -101,18 +101,10 @@ def contest(
     league: League = CONJUNCTIVE,
 ) -> Outcome:
     """Run every engine of a league at every point, within its caps, and set the claims beside what comes out."""
-    caps, known = league.caps, league.engines
     results: dict[str, dict[float, Mapping[str, Trial]]] = {}
-    total = len(points) * len(known)
-    for done, each in enumerate(points):
-        names = [name for name in known if each.subscriptions <= caps.get(name, each.subscriptions)]
-        task = league.prepare(each.spec, context.seed)
-        trials: dict[str, Trial] = {}
-        for name, trial in compete(league, names, task):
-            trials[name] = trial
-            context.progress(done * len(known) + len(trials), total)
+    tried = context.each(_tried, [(league, each, context.seed) for each in points])
+    for each, trials in zip(points, tried, strict=True):
         results.setdefault(each.kind, {})[each.value] = trials
-    context.progress(total, total)
     positive = all(each.value > 0 for each in points)
     return Outcome(
         rows=[row for row in (claim.row(results) for claim in claims) if row is not None],
@@ -120,6 +112,11 @@ def contest(
         notes=_notes(points, claims, results, league),
         tables=[_table(kind, x_label, values) for kind, values in results.items()],
     )
+
+
+def _tried(league: League, each: Point, seed: int) -> dict[str, Trial]:
+    names = [name for name in league.engines if each.subscriptions <= league.caps.get(name, each.subscriptions)]
+    return dict(compete(league, names, league.prepare(each.spec, seed)))
 
 
 def compete(league: League, names: Iterable[str], task: Any) -> Iterator[tuple[str, Trial]]:

@@ -1,14 +1,21 @@
 """What an experiment declares and what it returns."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from enum import StrEnum
-from typing import Literal
+from typing import Literal, TypeVar, TypeVarTuple
 
 import msgspec
+
+from tamis.lab.spread import Spread
+
+Arguments = TypeVarTuple("Arguments")
+Result = TypeVar("Result")
 
 #: What a reader hopes for. `order` compares the order of magnitude only: for figures of other machines. `exact` is
 #: for places in a ranking, where anything but the paper's number is another result.
 Good = Literal["near", "smaller", "larger", "order", "exact"]
+#: What the points of a grid give: `counted` figures are the same wherever a point runs, `timed` ones are not.
+Grid = Literal["counted", "timed"]
 
 DEFAULT_SEED = 7
 
@@ -26,6 +33,15 @@ class Context(msgspec.Struct, frozen=True):
     scale: Scale
     seed: int
     progress: Callable[[int, int], None]
+    spread: Spread = Spread()
+
+    def each(self, work: Callable[[*Arguments], Result], points: Sequence[tuple[*Arguments]]) -> list[Result]:
+        """Return what the work gives at every point of a grid, in their order; progress is told as points finish.
+
+        Points may run in any order and in other processes. So the work is a function of a module that depends on its
+        arguments alone, and these and its result can be pickled.
+        """
+        return self.spread.run(work, points, self.progress)
 
 
 class Row(msgspec.Struct, frozen=True):
@@ -76,10 +92,14 @@ class Outcome(msgspec.Struct, frozen=True):
 
 
 class Experiment(msgspec.Struct, frozen=True):
-    """A question put to the code: `id` as in `tamis lab run ID`, where it comes from, and how it is run."""
+    """A question put to the code: `id` as in `tamis lab run ID`, where it comes from, and how it is run.
+
+    Where it runs a grid by `Context.each`, `grid` tells what its points give; None means that it runs in one go.
+    """
 
     id: str
     title: str
     source: str
     setup: str
     run: Callable[[Context], Outcome]
+    grid: Grid | None = None

@@ -1,12 +1,12 @@
 """How long are the lists of destinations on random graphs? What 002-S1 to 002-S4 have in common (specs/002 §9.2)."""
 
 from collections import Counter
-from collections.abc import Callable, Sequence
-from typing import Final
+from collections.abc import Sequence
+from typing import Final, NamedTuple
 
 import msgspec
 
-from tamis.lab.experiment import Figure, Scale, Series, Table
+from tamis.lab.experiment import Context, Figure, Scale, Series, Table
 from tamis.lab.overlays import DDBR, Tables, in_world, journeys, mean, plain, share_below
 
 #: Graphs, by what brokers are divided if there are many, and the events of a setting in the world.
@@ -72,28 +72,42 @@ class Listed(msgspec.Struct, frozen=True):
         return sum(self.means) / len(self.means)
 
 
-def listed(settings: Sequence[Setting], scale: Scale, seed: int, progress: Callable[[int, int], None]) -> list[Listed]:
+def listed(settings: Sequence[Setting], context: Context) -> list[Listed]:
     """Count the lists of settings: all by the tables of `ddbr`, and some in the world, on the first graph."""
-    graphs, _, in_the_world = SIZES[scale]
-    found = []
-    total = len(settings) * (graphs + 1)
-    for number, setting in enumerate(each.at(scale) for each in settings):
-        lists, distances, differing = [], [], 0
-        for graph_seed in range(seed, seed + graphs):
-            progress(number * (graphs + 1) + graph_seed - seed, total)
-            graph = plain(setting.brokers, setting.degree, graph_seed)
-            tables = Tables(graph)
-            events = list(journeys(setting.brokers, setting.wanted, setting.events, graph_seed))
-            lists.append(dict(sorted(tables.lists(events).items())))
-            distances.append(tables.distance())
-            if graph_seed == seed:
-                some = events[:in_the_world]
-                world, worked_out = in_world(DDBR, graph, some).all, tables.lists(some)
-                differing = (world - worked_out).total() + (worked_out - world).total()
-        progress((number + 1) * (graphs + 1) - 1, total)
-        found.append(Listed(setting, lists, distances, len(some), differing))
-    progress(total, total)
-    return found
+    graphs, _, in_the_world = SIZES[context.scale]
+    scaled = [each.at(context.scale) for each in settings]
+    points = [
+        (setting, context.seed + number, 0 if number else in_the_world)
+        for setting in scaled
+        for number in range(graphs)
+    ]
+    found = context.each(_on_graph, points)
+    result = []
+    for number, setting in enumerate(scaled):
+        those = found[number * graphs : (number + 1) * graphs]
+        lists, distances = [each.lists for each in those], [each.distance for each in those]
+        result.append(Listed(setting, lists, distances, those[0].sent, those[0].differing))
+    return result
+
+
+class _OnGraph(NamedTuple):
+    lists: dict[int, int]
+    distance: float
+    #: Events in the world, and how many of their lists are others.
+    sent: int
+    differing: int
+
+
+def _on_graph(setting: Setting, seed: int, in_the_world: int) -> _OnGraph:
+    graph = plain(setting.brokers, setting.degree, seed)
+    tables = Tables(graph)
+    events = list(journeys(setting.brokers, setting.wanted, setting.events, seed))
+    lists = dict(sorted(tables.lists(events).items()))
+    some, differing = events[:in_the_world], 0
+    if some:
+        world, worked_out = in_world(DDBR, graph, some).all, tables.lists(some)
+        differing = (world - worked_out).total() + (worked_out - world).total()
+    return _OnGraph(lists, tables.distance(), len(some), differing)
 
 
 def figure(found: Sequence[Listed]) -> Figure:

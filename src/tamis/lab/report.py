@@ -11,6 +11,7 @@ from tamis.lab.experiment import Context, Experiment, Figure, Row, Scale, Table
 from tamis.lab.figure import svg
 from tamis.lab.files import replacing
 from tamis.lab.machine import Machine, this_machine
+from tamis.lab.spread import Spread
 from tamis.lab.verdict import ratio, verdict
 
 
@@ -44,23 +45,34 @@ class Report(msgspec.Struct, frozen=True):
     figure: Figure
 
 
-def run(experiment: Experiment, scale: Scale, seed: int, progress: Callable[[int, int], None]) -> Report:
-    """Run `experiment` and set what it found beside the paper. Nothing is written."""
+def run(
+    experiment: Experiment,
+    scale: Scale,
+    seed: int,
+    progress: Callable[[int, int], None],
+    spread: Spread | None = None,
+) -> Report:
+    """Run `experiment` and set what it found beside the paper. Nothing is written.
+
+    `spread` is where the points of its grid run, by default here. Figures that are counted are the same anywhere; where
+    they are times, the notes say how those were taken.
+    """
+    spread = spread or Spread()
     started = perf_counter()
-    outcome = experiment.run(Context(scale, seed, progress))
+    outcome = experiment.run(Context(scale, seed, progress, spread))
     return Report(
         experiment=experiment.id,
         title=experiment.title,
         source=experiment.source,
         setup=experiment.setup,
-        command=f"tamis lab run {experiment.id} --scale {scale} --seed {seed}",
+        command=f"tamis lab run {experiment.id} --scale {scale} --seed {seed}{spread.option}",
         machine=this_machine(),
         date=datetime.now(UTC).date().isoformat(),
         seed=seed,
         scale=scale,
         seconds=round(perf_counter() - started, 3),
         lines=[_line(row) for row in outcome.rows],
-        notes=outcome.notes,
+        notes=outcome.notes + (spread.remarks() if experiment.grid == "timed" else []),
         tables=outcome.tables,
         figure=outcome.figure,
     )

@@ -8,7 +8,7 @@ import msgspec
 import networkx as nx
 import numpy as np
 
-from tamis.lab.experiment import Figure, Outcome, Row, Scale, Series, Table
+from tamis.lab.experiment import Context, Figure, Outcome, Row, Scale, Series, Table
 from tamis.lab.overlays import DDBR, FBR, overlay, plain
 from tamis.routing.packets import Name
 
@@ -122,23 +122,24 @@ def arrived(strategy: str, graph: "nx.Graph[Name]", left: "nx.Graph[Name]") -> f
     return 100 * net.metrics.deliveries / len(graph) ** 2
 
 
-def suffered(
-    failing: Failing, scale: Scale, seed: int, progress: Callable[[int, int], None]
-) -> dict[float, list[Delivered]]:
+def suffered(failing: Failing, context: Context) -> dict[float, list[Delivered]]:
     """Let both strategies suffer the same, on several graphs and for several shares."""
-    brokers, shares, graphs = SIZES[scale]
+    brokers, shares, graphs = SIZES[context.scale]
     points = [
-        (share, each) for share in shares for each in range(seed, seed + (GRAPHS[scale] if share == NAMED else graphs))
+        (failing, brokers, share, seed)
+        for share in shares
+        for seed in range(context.seed, context.seed + (GRAPHS[context.scale] if share == NAMED else graphs))
     ]
     found: dict[float, list[Delivered]] = {share: [] for share in shares}
-    for done, (share, each) in enumerate(points):
-        progress(done, len(points))
-        graph = waxman(brokers, DEGREE, DECAY, each)
-        left = failed(graph, failing, share, each)
-        delivered = Delivered(arrived(DDBR, graph, left), arrived(FBR, graph, left), connected(left, brokers))
+    for (_, _, share, _), delivered in zip(points, context.each(_delivered, points), strict=True):
         found[share].append(delivered)
-    progress(len(points), len(points))
     return found
+
+
+def _delivered(failing: Failing, brokers: int, share: float, seed: int) -> Delivered:
+    graph = waxman(brokers, DEGREE, DECAY, seed)
+    left = failed(graph, failing, share, seed)
+    return Delivered(arrived(DDBR, graph, left), arrived(FBR, graph, left), connected(left, brokers))
 
 
 def outcome(

@@ -1,11 +1,11 @@
 """The overlay of 20 brokers with subscriptions by one law or the other (specs/002 §9.1, R2 and R3)."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import cache
 from typing import Final
 
 from tamis.lab.effort import MODEL, BusyOverlay, Load, poisson
-from tamis.lab.experiment import Scale, Series, Table
+from tamis.lab.experiment import Context, Scale, Series, Table
 from tamis.lab.overlays import DDBR, FBR, plain
 from tamis.lab.quotes import EXPONENT, Law, scattered
 
@@ -26,15 +26,13 @@ COMPARED: Final = (FBR, DDBR)
 Loads = dict[Law, dict[str, dict[int, Load]]]
 
 
-def compared(laws: Sequence[Law], scale: Scale, seed: int, progress: Callable[[int, int], None]) -> Loads:
+def compared(laws: Sequence[Law], context: Context) -> Loads:
     """Publish the same quotes to the same subscribers by both strategies."""
-    numbers, seconds = SIZES[scale]
+    numbers, seconds = SIZES[context.scale]
     loads: Loads = {law: {name: {} for name in COMPARED} for law in laws}
-    points = [(law, number, name) for law in laws for number in numbers for name in COMPARED]
-    for done, (law, number, name) in enumerate(points):
-        progress(done, len(points))
-        loads[law][name][number] = _load(law, number, name, seconds, seed)
-    progress(len(points), len(points))
+    points = [(law, number, name, seconds, context.seed) for law in laws for number in numbers for name in COMPARED]
+    for (law, number, name, *_), load in zip(points, context.each(_load, points), strict=True):
+        loads[law][name][number] = load
     return loads
 
 

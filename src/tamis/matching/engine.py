@@ -8,6 +8,7 @@ A new algorithm is one file with a class decorated with `@register(name, capabil
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
+from importlib import import_module
 from typing import Any, TypeVar
 
 import msgspec
@@ -98,11 +99,17 @@ def register(name: str, capabilities: Capabilities) -> Callable[[E], E]:
 
 def engines() -> dict[str, Capabilities]:
     """Return the names of all engines with what they can do."""
-    return {name: capabilities for name, (_, capabilities) in _registry.items()}
+    return {name: capabilities for name, (_, capabilities) in _all_engines().items()}
 
 
 def make_engine(name: str) -> Engine:
     """Return a new, empty engine."""
-    if name not in _registry:
-        raise ValueError(f"there is no engine {name!r}; there are: auto, {', '.join(sorted(_registry))}")
-    return _registry[name][0]()
+    found = _all_engines()
+    if name not in found:
+        raise ValueError(f"there is no engine {name!r}; there are: auto, {', '.join(sorted(found))}")
+    return found[name][0]()
+
+
+def _all_engines() -> dict[str, tuple[type[Engine], Capabilities]]:
+    import_module("tamis.matching.algorithms")
+    return _registry

@@ -15,8 +15,8 @@ from tamis.compiled import brief, inlined, kernel
 from tamis.notification.circle import Doubles, Longs
 from tamis.notification.law import high, low
 
-#: Columns of the table beside the values told.
-MARK, SEEN = 0, 1
+#: Columns of the table beside the values told; the time is there only where events carry one.
+MARK, SEEN, TIME = 0, 1, 2
 #: Columns of the subscriptions beside their radii: the law, the turn, and how many keys were seen in it.
 LAW, TURN, COUNT = 0, 1, 2
 #: The mark of an empty slot.
@@ -31,6 +31,8 @@ PASSED: Final = 1
 REFUSED: Final = 2
 #: The table has to grow before this step.
 FULL: Final = 3
+#: The pair has seen a later event already.
+LATE: Final = 4
 
 _HALF: Final = (1 << 32) - 1
 _FIRST, _SECOND = 0x7FEB352D, 0x31848BAB
@@ -56,10 +58,13 @@ def slot_of(table: Longs, mark: int) -> int:
 
 
 @inlined
-def _step(
+def timed_step(
     number: int,
     key: int,
     value: float,
+    timed: bool,
+    time: int,
+    since: int,
     asked: Longs,
     radii: Doubles,
     table: Longs,
@@ -67,7 +72,11 @@ def _step(
     used: Longs,
     kept: int,
 ) -> int:
-    """Take one value of one key for one subscription; say what comes of it."""
+    """Take one value of one key for one subscription; say what comes of it.
+
+    With times, a pair that was last seen before `since` is forgotten, and an event that is older than the last one of
+    its pair changes nothing.
+    """
     law = asked[number, LAW]
     if key == NO_KEY or not np.isfinite(value) or (law != 0 and value <= 0):
         return REFUSED
@@ -83,10 +92,14 @@ def _step(
         table[slot, MARK] = mark
     else:
         seen = table[slot, SEEN]
-        if seen >= turn - 1:
+        if seen >= turn - 1 and not (timed and table[slot, TIME] < since):
+            if timed and table[slot, TIME] > time:
+                return LATE
             centre, radius = told[slot], radii[number]
             # Also where a radius is lost in rounding: who was told of a value is not told of it again.
             passed = value != centre and (value >= high(law, centre, radius) or value <= low(law, centre, radius))
+    if timed:
+        table[slot, TIME] = time
     if passed:
         told[slot] = value
     if seen != turn:
@@ -111,7 +124,7 @@ def step(
     kept: int,
 ) -> int:
     """Take one value of one key for one subscription; say what comes of it."""
-    return _step(number, key, value, asked, radii, table, told, used, kept)
+    return timed_step(number, key, value, False, 0, 0, asked, radii, table, told, used, kept)
 
 
 @kernel
@@ -130,7 +143,7 @@ def step_many(
 ) -> int:
     """Take rows in order from one on; return the first that was not taken because the table is full."""
     while row < len(numbers):
-        outcome = _step(numbers[row], keys[row], values[row], asked, radii, table, told, used, kept)
+        outcome = timed_step(numbers[row], keys[row], values[row], False, 0, 0, asked, radii, table, told, used, kept)
         if outcome == FULL:
             return row
         out[row] = outcome

@@ -1,7 +1,7 @@
 """A version of an index in a worker: opened once by each process, its memory shared by all processes of a host."""
 
 from functools import lru_cache
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -11,7 +11,8 @@ from tamis.matching.ranks.lists import Ints, Longs
 from tamis.matching.segments.blocks import NO_LIMIT
 from tamis.matching.segments.part import Part
 from tamis.matching.segments.saved import open_saved
-from tamis.pipeline.manifest import NAME
+from tamis.pipeline.manifests import NAME
+from tamis.pipeline.particulars import Particulars
 from tamis.pipeline.store import Store
 
 #: Versions that a process keeps open: the one in use, the one before, and one for another query.
@@ -65,6 +66,7 @@ class Ready:
         # The bytes stay where they are, in the mapped file; only the offsets are copied.
         short = ids.type == pa.large_string() and ids.nbytes <= _SHORT
         self._ids = ids.cast(pa.string()) if short else ids
+        self._clauses: Longs | None = None
 
     def match_rows(self, batch: pa.RecordBatch) -> tuple[Longs, Ints]:
         """Return which rows of the part the rows of a batch meet."""
@@ -73,8 +75,18 @@ class Ready:
     def match(self, batch: pa.RecordBatch) -> Found:
         """Return the ids of what the rows of a batch meet."""
         offsets, rows = self.match_rows(batch)
+        return Found(offsets, self.ids(rows))
+
+    def ids(self, rows: npt.NDArray[Any]) -> pa.Array:
+        """Return the ids of some rows."""
         ids = self._ids.take(pa.array(rows))
-        return Found(offsets, ids.cast(pa.string()) if ids.type == pa.large_string() else ids)
+        return ids.cast(pa.string()) if ids.type == pa.large_string() else ids
+
+    def clauses(self, known: Particulars) -> Longs:
+        """Return by row where the particulars of this version have its clause, or -1: it is worked out once."""
+        if self._clauses is None:
+            self._clauses = known.find(self._ids)
+        return self._clauses
 
 
 def attached(path: str, version: int, slot: tuple[int, int] = (0, 1)) -> Attached:

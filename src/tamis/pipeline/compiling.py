@@ -14,12 +14,12 @@ from pyspark.sql.types import LongType
 
 from tamis.pipeline.asked import Asked, total
 from tamis.pipeline.errors import StoreError
-from tamis.pipeline.manifest import Counts, Manifest, Shard
+from tamis.pipeline.manifests import Counts, Manifest, Shard
 from tamis.pipeline.particulars import FOLDER, asked_in, noted, particulars, table_of, write_layer
+from tamis.pipeline.schema import declared
 from tamis.pipeline.shards import build_shard, merge_shards
 from tamis.pipeline.sorting import Sorted, sort_out
 from tamis.pipeline.store import Store
-from tamis.pipeline.subscriptions import declared
 
 #: Subscriptions in one shard, about: many small ones cost each event more, one huge one is built by one core alone.
 SHARD_SIZE: Final = 2_000_000

@@ -15,9 +15,9 @@ from pyspark.sql import functions as F  # noqa: N812 - as everybody writes it
 
 from tamis.pipeline.compiling import NEEDED, id_type
 from tamis.pipeline.coverers import coverers_in, groups_in, together_in
+from tamis.pipeline.keeping import subscriptions as listed
 from tamis.pipeline.outlines import NEVER, OPEN, REFUSED, SCHEMA, outlined
-from tamis.pipeline.subscriptions import declared
-from tamis.pipeline.versions import subscriptions as listed
+from tamis.pipeline.schema import declared
 
 #: What may be said of a subscription.
 KEPT, COVERED, DUPLICATE, UNSATISFIABLE = "kept", "covered", "duplicate", "unsatisfiable"

@@ -18,7 +18,7 @@ from tamis.language.names import parts_of
 from tamis.pipeline.asked import findings
 from tamis.pipeline.compiling import compile as compile_
 from tamis.pipeline.errors import AttributeWarning
-from tamis.pipeline.manifest import Manifest
+from tamis.pipeline.manifests import Manifest
 from tamis.pipeline.store import Store
 from tamis.pipeline.tally import Index, Question, schema_of
 

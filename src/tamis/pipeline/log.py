@@ -7,7 +7,8 @@ refused/segment-000000000007.json   a segment that could not be read, and why
 import os
 import re
 import secrets
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
@@ -70,16 +71,24 @@ class EventLog:
         return number
 
     def schema(self) -> pa.Schema:
-        """Return the columns of the first segment, which are those of all."""
+        """Return the columns of the first segment that can be read, which are those of all."""
         first = self.first()
         if not first:
             raise StoreError(f"there are no events at {self.path}: append some, for their columns are those of all")
-        return plain(pq.read_schema(self.segment(first)))
+        number = first
+        while self.segment(number).exists():
+            with suppress(OSError, pa.ArrowException):
+                return plain(pq.read_schema(self.segment(number)))
+            number += 1
+        raise StoreError(f"none of the segments {first} to {number - 1} at {self.path} can be read")
 
-    def read(self, number: int, schema: pa.Schema) -> Iterator[pa.RecordBatch]:
+    def read(
+        self, number: int, schema: pa.Schema, told: Callable[[Refused], None] | None = None
+    ) -> Iterator[pa.RecordBatch]:
         """Yield the events of a segment with these columns; those that it lacks are null, others are left out.
 
-        A segment that is damaged, or whose values do not fit the types, is refused as a whole and noted.
+        A segment that is damaged, or whose values do not fit the types, is refused as a whole and noted; `told` is
+        called with it.
         """
         try:
             # At once: half of a segment must not go out before the other half turns out to be damaged.
@@ -91,7 +100,10 @@ class EventLog:
                 for field in schema
             ]
         except (OSError, pa.ArrowException) as error:
-            self._refuse(Refused(number, f"{type(error).__name__}: {error}"))
+            refused = Refused(number, f"{type(error).__name__}: {error}")
+            self._refuse(refused)
+            if told is not None:
+                told(refused)
             return
         yield from pa.table(columns, schema=schema).to_batches(max_chunksize=_BATCH_ROWS)
 

@@ -7,7 +7,8 @@ import warnings
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any, Final, Literal
+from typing import Any, Final, Literal, NamedTuple
+from weakref import WeakKeyDictionary
 
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F  # noqa: N812 - as everybody writes it
@@ -17,20 +18,29 @@ from tamis.language.names import parts_of
 from tamis.pipeline.asked import Findings, findings
 from tamis.pipeline.compiling import compile as compile_
 from tamis.pipeline.errors import AttributeWarning
-from tamis.pipeline.manifest import Manifest
+from tamis.pipeline.manifests import Manifest
+from tamis.pipeline.schema import ID, IDS, VERSION
 from tamis.pipeline.store import Store
 from tamis.pipeline.task import Output, Task
 
 Strategy = Literal["auto", "replicate", "shard"]
 
-#: Columns that are added to those of the events.
-IDS: Final = "subscription_ids"
-ID: Final = "subscription_id"
-VERSION: Final = "subscription_version"
 #: A larger index is dealt out to the hosts, and every event goes to all of them; a smaller one is on every host.
 REPLICATED_BYTES: Final = 4 << 30
 
 _ROW: Final = "row"
+
+
+class Origin(NamedTuple):
+    """Of what an answer of `match` is made: events, what their tasks do, and what the plan says of that."""
+
+    rows: DataFrame
+    task: Task
+    told: str
+
+
+#: As long as somebody has the answer in hand.
+_ORIGINS: Final[WeakKeyDictionary[DataFrame, Origin]] = WeakKeyDictionary()
 
 
 def match(
@@ -96,15 +106,26 @@ def match(
     row = [StructField(_ROW, LongType())] if slots > 1 and output == "lists" else []
     schema = [*(StructField(name, fields[name]) for name in kept), *row, added, StructField(VERSION, LongType())]
     numbered = StructType([StructField(str(at), each.dataType) for at, each in enumerate(schema)])
-    answers = rows.mapInArrow(_runner(task, _told(manifest, task, carried)), numbered)
+    told = _told(manifest, task, carried)
+    answers = rows.mapInArrow(_runner(task, told), numbered)
     if row:
         answers, schema = _gathered(answers, len(kept)), [*schema[: len(kept)], *schema[len(kept) + 1 :]]
-    return answers.toDF(*(each.name for each in schema))
+    answer = answers.toDF(*(each.name for each in schema))
+    if slots == 1:
+        _ORIGINS[answer] = Origin(rows, task, told)
+    return answer
 
 
 def check(events: DataFrame, subscriptions: str | Path, version: int | None = None) -> Findings:
     """Say what conditions ask for that the columns of events cannot give."""
     return findings(Store(subscriptions).manifest(version).asked, events.schema)
+
+
+def origin_of(matches: DataFrame) -> Origin | None:
+    """Return of what matches are made, if they are an answer of `match` and nothing was done with them since."""
+    # Whoever keeps them does not want them to be found again.
+    kept = not matches.isStreaming and matches.is_cached
+    return None if kept else _ORIGINS.get(matches)
 
 
 # --- inside ---------------------------------------------------------------------------------------------

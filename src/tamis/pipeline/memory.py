@@ -9,12 +9,14 @@ import pyarrow as pa
 from tamis.matching.segments.ids import Ids
 from tamis.notification.circle import Doubles, Longs
 from tamis.notification.gate import KEYS_KEPT
-from tamis.notification.told import COUNT, EMPTY, KEY_BITS, LAW, MARK, SEEN, TURN, Outcomes, fill
+from tamis.notification.told import COUNT, EMPTY, KEY_BITS, LAW, MARK, SEEN, TIME, TURN, Outcomes, fill
 from tamis.pipeline.packets import packed, unpacked
-from tamis.pipeline.steps import TIME, WIDTH, step_events
+from tamis.pipeline.steps import step_events
 
 #: Before everything else; its last byte is the version of the format.
-MAGIC: Final = b"tamis told 1\n"
+MAGIC: Final = b"tamis told 2\n"
+#: The same, but each subscription was in one shard with all its keys.
+_BY_SUBSCRIPTION: Final = b"tamis told 1\n"
 #: The time before all times.
 NEVER: Final = -(1 << 63)
 #: The `since` of a subscription whose clause is not known yet: it takes that of the first one.
@@ -52,7 +54,7 @@ class Memory:
     """
 
     def __init__(self, ids: pa.DataType, shards: int = 1, keys: int = KEYS_KEPT) -> None:
-        #: How many shards there are: this is one of them.
+        #: How many shards there are: this is one of them. 0, if pairs are not dealt as `dealing` does now.
         self.shards = shards
         #: The newest version that was seen.
         self.version = 0
@@ -187,11 +189,11 @@ class Memory:
     @classmethod
     def decode(cls, data: bytes, keys: int = KEYS_KEPT) -> "Memory":
         """Return a memory as it was; bytes that hold none are a `ValueError`."""
-        if not data.startswith(MAGIC):
+        if not data.startswith((MAGIC, _BY_SUBSCRIPTION)):
             raise ValueError("this is no memory of notifications, or one of another version of Tamis")
         state = msgspec.msgpack.decode(memoryview(data)[len(MAGIC) :], type=MemoryState)
         ids = unpacked(state.ids).column(0)
-        memory = cls(ids.type, state.shards, keys)
+        memory = cls(ids.type, state.shards if data.startswith(MAGIC) else 0, keys)
         memory.version, memory.latest, memory.done = state.version, state.latest, state.done
         memory._ids = Ids.of(ids)
         memory._since = np.frombuffer(state.since, np.int64).copy()
@@ -264,6 +266,6 @@ class Memory:
 
 
 def _empty(size: int) -> tuple[Longs, Doubles]:
-    table = np.zeros((size, WIDTH), np.int64)
+    table = np.zeros((size, TIME + 1), np.int64)
     table[:, MARK] = EMPTY
     return table, np.zeros(size)

@@ -28,11 +28,12 @@ from pyspark.sql.types import (
 from tamis.pipeline.asked import findings
 from tamis.pipeline.dealing import MOST_SHARDS, PACKETS, Dealer
 from tamis.pipeline.errors import AttributeWarning
-from tamis.pipeline.matching import ID, IDS, VERSION
+from tamis.pipeline.matching import origin_of
 from tamis.pipeline.memory import Memory
 from tamis.pipeline.packets import unpacked
 from tamis.pipeline.particulars import kept_layers
-from tamis.pipeline.remembered import STATE, initial_packets
+from tamis.pipeline.recalling import STATE, initial_packets
+from tamis.pipeline.schema import ID, IDS, VERSION
 from tamis.pipeline.session import STATE_STORE
 from tamis.pipeline.store import Store
 from tamis.pipeline.telling import Packet, Teller
@@ -65,7 +66,9 @@ def notify(
 
     `matches` is what `match` gave, with the columns that clauses name; `subscriptions` is the path that it was matched
     against. For each subscription and key it is decided as `tamis.notification.Gate` does; a subscription without a
-    clause is told of everything. `sequence` is a column of integers or times by which events are taken in order.
+    clause is told of everything. `sequence` is a column of integers or times by which events are taken in order. If
+    nothing was done with the answer of `match` in between, the same tasks match events and deal them to shards, so that
+    no lists of ids pass through Spark; otherwise it takes longer and says the same.
 
     One row comes out for each pair of an event and a subscription that is not held back: with `subscription_id`,
     `subscription_version`, the key as text in `notification_key`, and the `outcome`. It is `told`; or `refused`, if the
@@ -77,8 +80,9 @@ def notify(
     In a stream, events wait until one comes that is `lateness` ahead of them, and are put in order meanwhile; those of
     one key with the same sequence have no order unless there is an `identity`. A key that was silent for longer than
     `ttl`, in the measure of the sequence, is forgotten, and told again when it comes back. So is a subscription that is
-    gone or has got another clause. `shards` is how many parts the memory has; `initial` is what was told before: see
-    `remembered`.
+    gone or has got another clause. `shards` is how many parts the memory has: that of a key, or where there is none of
+    the subscription, has the pair. In each of them a subscription remembers as many keys as in a `Gate`. `initial` is
+    what was told before: see `remembered`.
     """
     fields = {field.name: field.dataType for field in matches.schema.fields}
     lists = _check_matches(fields)
@@ -103,12 +107,7 @@ def notify(
         lateness=_measured(lateness, fields[sequence], "lateness", sequence) if streams else None,
         ttl=None if ttl is None else _measured(ttl, fields[sequence], "ttl", sequence),
     )
-    # Names with dots, or that differ in case alone, mean something else to Spark: columns go by number.
-    places = {name: f"c{number}" for number, name in enumerate(fields)}
-    order = [*names, IDS if lists else ID, VERSION]
-    rows = matches.toDF(*places.values()).select(*(places[name] for name in order))
-    dealer = Dealer(str(store.path), names, lists, shards, sequence if teller.lateness else None)
-    packets = rows.mapInArrow(_named(dealer.run, f"deal matches to {shards} shards"), PACKETS)
+    packets = _packets(matches, teller, lists, shards)
     begin = None if initial is None else initial_packets(initial, manifest.ids, shards)
     processor = _Processor(teller, manifest.ids, shards)
     told = _streamed(packets, processor, begin) if streams else _at_once(packets, processor, begin, shards)
@@ -180,6 +179,20 @@ def _measured(given: int | dt.timedelta, column: DataType, what: str, sequence: 
 # --- inside ---------------------------------------------------------------------------------------------
 
 
+def _packets(matches: DataFrame, teller: Teller, lists: bool, shards: int) -> DataFrame:
+    """Deal matches; where they are just what `match` gave, it is done by the same task, so that ids need not travel."""
+    dealer = Dealer(teller.path, teller.names, lists, shards, teller.sequence if teller.lateness else None)
+    origin = origin_of(matches)
+    if origin is not None and origin.task.path == teller.path:
+        dealer = msgspec.structs.replace(dealer, task=origin.task)
+        return origin.rows.mapInArrow(_named(dealer.run, f"{origin.told}, and deal to {shards} shards"), PACKETS)
+    # Names with dots, or that differ in case alone, mean something else to Spark: columns go by number.
+    places = {name: f"c{number}" for number, name in enumerate(matches.columns)}
+    order = [*teller.names, IDS if lists else ID, VERSION]
+    rows = matches.toDF(*places.values()).select(*(places[name] for name in order))
+    return rows.mapInArrow(_named(dealer.run, f"deal matches to {shards} shards"), PACKETS)
+
+
 class _Processor(StatefulProcessor):  # type: ignore[misc]  # it publishes no types
     """A shard in a stream: its memory and the events that wait are states of Spark."""
 
@@ -214,6 +227,11 @@ class _Processor(StatefulProcessor):  # type: ignore[misc]  # it publishes no ty
         if state is None:
             return self.begin()
         memory = Memory.decode(state[0])
+        if not memory.shards:
+            raise ValueError(
+                "the state was dealt to shards by an older Tamis in another way: begin a new checkpoint with "
+                "initial=remembered(…) of this one"
+            )
         if memory.shards != self._shards:
             raise ValueError(
                 f"the state is dealt to {memory.shards} shards, but {self._shards} are asked for: ask for as many as "

@@ -17,13 +17,13 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from tamis.language import Notify
-from tamis.matching.ranks.lists import Longs
+from tamis.matching.ranks.lists import Ints, Longs
 from tamis.matching.segments.files import placed
 from tamis.matching.segments.ids import Ids
 from tamis.notification.law import ABSOLUTE, FACTOR, RELATIVE
 from tamis.pipeline.asked import ANY, Asked, total
 from tamis.pipeline.errors import StoreError
-from tamis.pipeline.manifest import NAME, Manifest
+from tamis.pipeline.manifests import NAME, Manifest
 from tamis.pipeline.store import Store
 
 FOLDER: Final = "particulars"
@@ -158,7 +158,11 @@ class Particulars:
         self.since = self._numbers("since")
         self.attributes, self.attribute_codes = _coded(self._column("attribute"))
         self.keys, self.key_codes = _coded(self._column("key"))
-        self._shards: dict[int, npt.NDArray[np.uint16]] = {}
+        clauses = self.laws != NO_CLAUSE
+        #: The code that all clauses have, if it is only one: then nobody need look at each.
+        self.sole_attribute = _sole(self.attribute_codes[clauses])
+        self.sole_key = _sole(self.key_codes[clauses])
+        self._shards: dict[int, Ints] = {}
 
     def rows(self, ids: pa.Array) -> Longs:
         """Return the row of each id, or -1."""
@@ -174,7 +178,7 @@ class Particulars:
         rows = self.rows(ids)
         return self.table.take(pa.array(rows[rows >= 0]))
 
-    def shards(self, count: int, deal: Callable[[pa.Array, int], npt.NDArray[np.uint16]]) -> npt.NDArray[np.uint16]:
+    def shards(self, count: int, deal: Callable[[pa.Array, int], Ints]) -> Ints:
         """Return for each row the shard that remembers it, of so many: it is worked out once."""
         if count not in self._shards:
             self._shards[count] = deal(self.ids.arrow(), count)
@@ -221,6 +225,10 @@ def _coded(column: pa.Array) -> tuple[list[str], Longs]:
     names: list[str] = column.dictionary.to_pylist()
     codes: Longs = column.indices.fill_null(-1).to_numpy().astype(np.int64)
     return names, codes
+
+
+def _sole(codes: Longs) -> int | None:
+    return int(codes[0]) if len(codes) and (codes == codes[0]).all() else None
 
 
 def _law(notify: Notify) -> int:

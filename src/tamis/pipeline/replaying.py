@@ -8,8 +8,8 @@ from pyspark.sql import DataFrame, Window
 from pyspark.sql import functions as F  # noqa: N812 - as everybody writes it
 
 from tamis.pipeline.history import Compiled, counted, stored
+from tamis.pipeline.keeping import subscriptions as listed
 from tamis.pipeline.tally import ELSEWHERE, EVENTS, EXAMPLE, MATCHES, OVERLAP
-from tamis.pipeline.versions import subscriptions as listed
 
 #: Events that are shown, and existing subscriptions, for each condition, unless told otherwise.
 EXAMPLES: Final = 3

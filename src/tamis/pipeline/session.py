@@ -17,6 +17,8 @@ STACK: Final = "-Xss8m"
 STATE_STORE: Final = "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider"
 #: Start-up matters, peak speed does not.
 BRIEF: Final = "-XX:TieredStopAtLevel=1"
+#: With this limit alone Spark does not weigh a batch after each row that goes to Python.
+_UNWEIGHED: Final = str(2**31 - 1)
 
 _JAVA_OPTIONS: Final = "spark.driver.extraJavaOptions"
 
@@ -44,6 +46,7 @@ def decorated(
         "spark.driver.host": "127.0.0.1",
         "spark.sql.session.timeZone": "UTC",
         "spark.sql.streaming.stateStore.providerClass": STATE_STORE,
+        "spark.sql.execution.arrow.maxBytesPerBatch": _UNWEIGHED,
     }
     if folder is not None:
         chosen |= {"spark.sql.warehouse.dir": str(Path(folder) / "warehouse"), "spark.local.dir": str(folder)}

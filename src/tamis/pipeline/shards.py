@@ -12,7 +12,7 @@ from tamis.matching.segments.ids import Ids
 from tamis.matching.segments.part import Part, merged
 from tamis.matching.segments.saved import open_saved, save_parts
 from tamis.matching.segments.texts import Texts
-from tamis.pipeline.manifest import Shard
+from tamis.pipeline.manifests import Shard
 from tamis.pipeline.sorting import Sorted
 
 

@@ -10,7 +10,7 @@ import pyarrow.compute as pc
 
 from tamis.language import Expression, ExpressionError, Notify, Subscription, parse_subscription
 from tamis.pipeline.asked import Asked, asked_by
-from tamis.pipeline.manifest import Counts
+from tamis.pipeline.manifests import Counts
 
 #: A refused row: what was wrong, and in which character (from 1 on) if that is known: of the condition, or, where the
 #: reason says so, of the clause.

@@ -21,8 +21,9 @@ from pyspark.sql.streaming.datasource import (
 )
 from pyspark.sql.types import StructType
 
-from tamis.pipeline.log import EventLog
-from tamis.pipeline.matching import VERSION
+from tamis.pipeline.connectors.rejects import Rejects, Writer
+from tamis.pipeline.log import EventLog, Refused
+from tamis.pipeline.schema import VERSION
 from tamis.pipeline.store import Store
 
 FORMAT: Final = "tamis-log"
@@ -30,21 +31,30 @@ FORMAT: Final = "tamis-log"
 PATH: Final = "path"
 SUBSCRIPTIONS: Final = "subscriptions"
 MOST: Final = "maxFilesPerTrigger"
+#: And where segments that cannot be read are told, beside the log itself.
+REJECTS: Final = "rejects"
 
 Offset = dict[str, int]
 
 
 def read_events(
-    spark: SparkSession, log: str | Path, subscriptions: str | Path, most_segments: int | None = None
+    spark: SparkSession,
+    log: str | Path,
+    subscriptions: str | Path,
+    most_segments: int | None = None,
+    rejects: str | Path | None = None,
 ) -> DataFrame:
     """Return the events of a log as a stream, each with the version of the subscriptions that it is to meet.
 
-    A micro-batch takes what is there, or `most_segments`.
+    A micro-batch takes what is there, or `most_segments`. Segments that cannot be read are told by `EventLog.refused`,
+    and with `rejects`, a folder, there too, by the number of the batch.
     """
     spark.dataSource.register(LogSource)
     reader = spark.readStream.format(FORMAT).option(SUBSCRIPTIONS, str(subscriptions))
     if most_segments is not None:
         reader = reader.option(MOST, str(most_segments))
+    if rejects is not None:
+        reader = reader.option(REJECTS, str(rejects))
     return reader.load(str(log))
 
 
@@ -81,16 +91,22 @@ class _Segments:
         columns = columns_of(options)
         self._columns = pa.schema([columns.field(name) for name in schema.names])
         self._most = int(options[MOST]) if MOST in options else None
+        self._rejects = options.get(REJECTS)
 
     def version(self) -> int:
         return 0 if self._store is None else self._store.current()
 
     def read(self, partition: _Segment) -> Iterator[pa.RecordBatch]:
         wanted = pa.schema([field for field in self._columns if field.name != VERSION])
-        for batch in self._log.read(partition.number, wanted):
+        for batch in self._log.read(partition.number, wanted, self._refuse):
             columns = dict(zip(wanted.names, batch.columns, strict=True))
             columns[VERSION] = pa.array(np.full(batch.num_rows, partition.version, np.int64))
             yield pa.RecordBatch.from_arrays([columns[name] for name in self._columns.names], schema=self._columns)
+
+    def _refuse(self, refused: Refused) -> None:
+        if self._rejects is not None:
+            place = str(self._log.segment(refused.segment))
+            Writer(Rejects(self._rejects)).write([place], [None], [refused.reason])
 
 
 class _BatchReader(_Segments, DataSourceReader):  # type: ignore[misc]

@@ -23,7 +23,7 @@ from typing import Any, Final
 
 from tamis.matching.segments.files import placed, sync_folder
 from tamis.pipeline.errors import StoreError
-from tamis.pipeline.manifest import Manifest
+from tamis.pipeline.manifests import Manifest
 
 _POINTER: Final = "CURRENT"
 _LOCK: Final = ".lock"

@@ -1,7 +1,7 @@
 """What a task does with its events: batch after batch against the index, columns in and columns out."""
 
-from collections.abc import Iterator, Sequence
-from typing import Final, Literal
+from collections.abc import Callable, Iterator, Sequence
+from typing import Final, Literal, TypeVar
 
 import msgspec
 import numpy as np
@@ -11,6 +11,7 @@ import pyarrow.compute as pc
 from tamis.pipeline.attached import Attached, Found, attached
 
 Output = Literal["lists", "pairs"]
+Answer = TypeVar("Answer")
 
 #: Rows with which a task begins: they may all meet everything.
 _FIRST_ROWS: Final = 64
@@ -35,6 +36,13 @@ class Task(msgspec.Struct, frozen=True):
 
     def run(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         """Match batches."""
+        for piece, version, found in self.met(batches, _ids_met):
+            yield self._answer(piece, found, version)
+
+    def met(
+        self, batches: Iterator[pa.RecordBatch], ask: Callable[[Attached, pa.RecordBatch], tuple[Answer, int]]
+    ) -> Iterator[tuple[pa.RecordBatch, int, Answer]]:
+        """Yield rows, the version that they are matched against, and what that answers with so many matches."""
         opened: dict[tuple[int, int], Attached] = {}
         pace = _Pace()
         for batch in batches:
@@ -42,9 +50,9 @@ class Task(msgspec.Struct, frozen=True):
                 if (version, slot) not in opened:
                     opened[version, slot] = attached(self.path, version, (slot, self.slots))
                 for piece in pace.pieces(rows):
-                    found = opened[version, slot].match(self._events(piece))
-                    pace.note(len(piece), len(found.ids))
-                    yield self._answer(piece, found, version)
+                    answer, matches = ask(opened[version, slot], self._events(piece))
+                    pace.note(len(piece), matches)
+                    yield piece, version, answer
 
     def _groups(self, batch: pa.RecordBatch) -> Iterator[tuple[tuple[int, int], pa.RecordBatch]]:
         """Yield the rows of each version and slot: nearly always there is one."""
@@ -70,6 +78,11 @@ class Task(msgspec.Struct, frozen=True):
             columns, ids = [column.take(owner) for column in columns], found.ids
         columns += [ids, pa.array(np.full(len(ids), version, np.int64))]
         return pa.RecordBatch.from_arrays(columns, names=[str(number) for number in range(len(columns))])
+
+
+def _ids_met(index: Attached, events: pa.RecordBatch) -> tuple[Found, int]:
+    found = index.match(events)
+    return found, len(found.ids)
 
 
 class _Pace:

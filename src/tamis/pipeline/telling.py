@@ -12,14 +12,13 @@ import pyarrow.compute as pc
 from tamis.language import Kind
 from tamis.language.columns import Column, Columns
 from tamis.notification.circle import Doubles, Longs
-from tamis.notification.told import HELD, NO_KEY, PASSED, REFUSED, Outcomes
+from tamis.notification.told import HELD, LATE, NO_KEY, PASSED, REFUSED, Outcomes
 from tamis.pipeline.dealing import EVENTS, INITIAL, TICK, TOLD, times_of
 from tamis.pipeline.keytexts import key_texts, shown
 from tamis.pipeline.memory import Memory
 from tamis.pipeline.packets import packed, unpacked
 from tamis.pipeline.particulars import Particulars, particulars
-from tamis.pipeline.remembered import recall
-from tamis.pipeline.steps import LATE
+from tamis.pipeline.recalling import recall
 
 #: By outcome, what the answer says; nothing is said of what is held back.
 OUTCOMES: Final = {PASSED: "told", REFUSED: "refused", LATE: "late"}
@@ -200,21 +199,22 @@ def _numbers(memory: Memory, held: Held, known: Particulars) -> Longs:
     return numbers[held.rows]
 
 
-def _each(codes: Longs) -> Iterator[tuple[int, Mask | slice]]:
-    """Yield every code that is not below 0, and where it is."""
-    if not len(codes):
-        return
-    found = np.flatnonzero(np.bincount(codes + 1)).tolist()
+def _each(codes: Longs, sole: int | None, rows: Longs) -> Iterator[tuple[int, Mask | slice]]:
+    """Yield every code that is not below 0 among those of clauses, and where it is."""
+    if sole is not None:
+        found, mine = [sole + 1], codes[:0]
+    else:
+        mine = codes[rows]
+        found = np.flatnonzero(np.bincount(mine + 1)).tolist()
     for code in found:
         if code:
-            yield code - 1, slice(None) if len(found) == 1 else codes == code - 1
+            yield code - 1, slice(None) if len(found) == 1 else mine == code - 1
 
 
 def _values(held: Held, known: Particulars) -> Doubles:
     values: Doubles = np.full(len(held.rows), np.nan)
     columns = Columns(held.events)
-    codes = known.attribute_codes[held.rows]
-    for code, mine in _each(codes):
+    for code, mine in _each(known.attribute_codes, known.sole_attribute, held.rows):
         column = columns.column(known.attributes[code])
         if column.kind is Kind.NUMBER:
             values[mine] = np.where(column.valid, column.values, np.nan).astype(np.float64)[held.owners[mine]]
@@ -224,8 +224,7 @@ def _values(held: Held, known: Particulars) -> Doubles:
 def _keys(memory: Memory, held: Held, known: Particulars) -> Longs:
     keys: Longs = np.zeros(len(held.rows), np.int64)
     columns = Columns(held.events)
-    codes = known.key_codes[held.rows]
-    for code, mine in _each(codes):
+    for code, mine in _each(known.key_codes, known.sole_key, held.rows):
         keys[mine] = _numbered(memory, columns.column(known.keys[code]))[held.owners[mine]]
     return keys
 

@@ -14,12 +14,12 @@ from tamis.language import Expression
 from tamis.matching import Index
 from tamis.pipeline.asked import asked_by, total
 from tamis.pipeline.compiling import NEEDED, check_ids, id_type, write_rejects
-from tamis.pipeline.manifest import Manifest
+from tamis.pipeline.manifests import Manifest
 from tamis.pipeline.particulars import FOLDER, Particulars, add_layer, asked_in, kept_layers, particulars, table_of
+from tamis.pipeline.schema import declared
 from tamis.pipeline.shards import build_shard, described
 from tamis.pipeline.sorting import Sorted, sort_out
 from tamis.pipeline.store import Store, linked
-from tamis.pipeline.subscriptions import declared
 
 
 def update(changes: DataFrame, path: str | Path) -> Manifest:

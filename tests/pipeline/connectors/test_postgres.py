@@ -1,6 +1,5 @@
 """Notifications reach a real PostgreSQL once, however often a batch is repeated."""
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import psycopg
@@ -17,19 +16,6 @@ create table alerts (
     at timestamptz, subscription_version bigint
 )
 """
-
-
-@pytest.fixture(scope="module")
-def dsn(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    with pytest.MonkeyPatch.context() as patch:
-        # When it is imported, it makes itself a folder for its lock.
-        patch.setenv("XDG_RUNTIME_DIR", str(tmp_path_factory.mktemp("runtime")))
-        from pgserver.postgres_server import get_server
-    server = get_server(tmp_path_factory.mktemp("postgres"), cleanup_mode="delete")
-    try:
-        yield server.get_uri()
-    finally:
-        server.cleanup()
 
 
 def rows(dsn: str) -> list[tuple[int, str, int]]:

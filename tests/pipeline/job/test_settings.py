@@ -52,6 +52,11 @@ def test_paths_are_below_the_folder_of_the_file(tmp_path: Path) -> None:
         ('schema = "x long"', "", "pipeline.toml, line 8: [events] lacks a schema: json does not tell the types"),
         ('format = "csv"', 'format "csv"', "pipeline.toml: Expected '=' after a key in a key/value pair (at line 5"),
         ('path = "events"', "", "pipeline.toml, line 8: [events] lacks a path"),
+        (
+            'format = "csv"',
+            'format = "tamis"',
+            "line 4: [subscriptions.options] lacks a 'url', the address of a broker's",
+        ),
         ("[sink]\nformat", "[sink]\nfrmat", "pipeline.toml, line 14: there is no setting sink.frmat; did you mean"),
         ("[sink]", "[spark]\nmaster='a'\nremote='b'\n[sink]", "line 15: [spark] has a master or a remote, not both"),
         (

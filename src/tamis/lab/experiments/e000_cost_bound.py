@@ -41,14 +41,11 @@ def run(context: Context) -> Outcome:
     operations, seeds = OPERATIONS[context.scale], range(context.seed, context.seed + SEEDS[context.scale])
     uniform: dict[float, dict[int, list[Asked]]] = {p: {k: [] for k in KS} for p in LEAVING}
     oldest: dict[float, list[Asked]] = {p: [] for p in LEAVING}
-    for done, seed in enumerate(seeds):
-        context.progress(done, len(seeds))
-        for p in LEAVING:
-            given = history(operations, p, ATTRIBUTES, seed)
-            for k in KS:
-                uniform[p][k].append(_asked(given, k))
-            oldest[p].append(_asked(oldest_first(given), 1))
-    context.progress(len(seeds), len(seeds))
+    for found in context.each(_replayed, [(operations, seed) for seed in seeds]):
+        for p, (by_k, with_oldest) in found.items():
+            for k, asked in by_k.items():
+                uniform[p][k].append(asked)
+            oldest[p].append(with_oldest)
     return Outcome(
         rows=_rows(uniform, oldest),
         figure=Figure(
@@ -101,6 +98,15 @@ def run(context: Context) -> Outcome:
     )
 
 
+def _replayed(operations: int, seed: int) -> dict[float, tuple[dict[int, Asked], Asked]]:
+    """Return for each probability what was asked with each k, and with k = 1 if the oldest leaves."""
+    found = {}
+    for p in LEAVING:
+        given = history(operations, p, ATTRIBUTES, seed)
+        found[p] = {k: _asked(given, k) for k in KS}, _asked(oldest_first(given), 1)
+    return found
+
+
 def _asked(given: History, k: int) -> Asked:
     cost = replay_once(given, "kdtree", k)
     return Asked(given.additions, given.removals, cost.add_calls, cost.remove_calls)
@@ -147,4 +153,5 @@ EXPERIMENT: Final = Experiment(
     source="specs/000 §5, Lemma 1 and Theorem 1 (thesis L905-960)",
     setup="Boxes that come and go, in G_k; every search for coverers is counted.",
     run=run,
+    grid="counted",
 )

@@ -60,19 +60,20 @@ def run(context: Context) -> Outcome:
     """Replay one history at every point on every structure."""
     operations = OPERATIONS[context.scale]
     points = [Point(d, p) for p in LEAVING[context.scale] for d in ATTRIBUTES[context.scale]]
-    costs: dict[Point, dict[str, Cost]] = {}
-    for done, point in enumerate(points):
-        context.progress(done, len(points))
-        given = history(operations, point.leaving, point.attributes, context.seed)
-        names = [name for name in NAMES if name != "poset" or point.leaving == POSET_LEAVING]
-        costs[point] = dict(zip(names, replay(given, [(name, 1) for name in names]), strict=True))
-    context.progress(len(points), len(points))
+    found = context.each(_costs, [(operations, point, context.seed) for point in points])
+    costs = dict(zip(points, found, strict=True))
     return Outcome(
         rows=_rows(costs) + (_at_full_length(costs[AIM]) if operations == AIM_OPERATIONS else []),
         figure=Figure("attributes", "time, s", _series(costs), log_y=True),
         notes=_notes(operations, costs),
         tables=[_times(costs), _split(costs), _work(costs)],
     )
+
+
+def _costs(operations: int, point: Point, seed: int) -> dict[str, Cost]:
+    given = history(operations, point.leaving, point.attributes, seed)
+    names = [name for name in NAMES if name != "poset" or point.leaving == POSET_LEAVING]
+    return dict(zip(names, replay(given, [(name, 1) for name in names]), strict=True))
 
 
 def _rows(costs: Costs) -> list[Row]:
@@ -205,4 +206,5 @@ EXPERIMENT: Final = Experiment(
     setup="Boxes that come and go, each side between two uniform numbers; the POSET, the forest, and G_1 with three "
     "detectors.",
     run=run,
+    grid="timed",
 )

@@ -30,27 +30,24 @@ def run(context: Context) -> Outcome:
     lengths: list[Row] = []
     densities: list[Row] = []
     series: list[Series] = []
-    done, total = 0, len(LENGTHS) * len(DENSITIES)
+    specs = [
+        (Shen(subscriptions=subscriptions, events=events, distribution=each, density=percent / 100), context.seed)
+        for each in LENGTHS
+        for percent in DENSITIES
+    ]
+    found = iter(context.each(_measured, specs))
     for distribution, expected in LENGTHS.items():
         measured: list[float] = []
         means: list[float] = []
         for percent, length in zip(DENSITIES, expected, strict=True):
-            spec = Shen(
-                subscriptions=subscriptions,
-                events=events,
-                distribution=distribution,
-                density=percent / 100,
-            )
-            low, high, points = _arrays(generate(spec, context.seed))
+            mean, density = next(found)
             uniform = distribution == "uniform"
-            means.append(float(np.mean(high - low)))
-            ours = means[-1] if uniform else means[-1] / PARETO_MEAN
+            means.append(mean)
+            ours = mean if uniform else mean / PARETO_MEAN
             name = "length" if uniform else "a"
             lengths.append(Row(f"{distribution}, {percent:g} %: {name}", ours, length, tolerance=0.01))
-            measured.append(100 * _density(low, high, points))
-            densities.append(Row(f"{distribution}, {percent:g} %: density", measured[-1], percent, "%"))
-            done += 1
-            context.progress(done, total)
+            measured.append(density)
+            densities.append(Row(f"{distribution}, {percent:g} %: density", density, percent, "%"))
         series.append(Series(distribution, means, measured))
     return Outcome(
         rows=densities + lengths,
@@ -66,6 +63,12 @@ def run(context: Context) -> Outcome:
 
 
 Floats = npt.NDArray[np.float64]
+
+
+def _measured(spec: Shen, seed: int) -> tuple[float, float]:
+    """Return the mean length and the density in per cent."""
+    low, high, points = _arrays(generate(spec, seed))
+    return float(np.mean(high - low)), 100 * _density(low, high, points)
 
 
 def _arrays(workload: Workload) -> tuple[Floats, Floats, Floats]:
@@ -96,4 +99,5 @@ EXPERIMENT: Final = Experiment(
     setup="Boxes of five attributes on [0, 1]; the share of boxes that an event meets should be the density "
     "that the box lengths were chosen for.",
     run=run,
+    grid="counted",
 )

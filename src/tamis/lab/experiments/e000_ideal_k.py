@@ -26,15 +26,9 @@ def run(context: Context) -> Outcome:
     operations = OPERATIONS[context.scale]
     costs: dict[Setting, dict[float, dict[int, Cost]]] = {setting: {} for setting in SETTINGS}
     leavings = LEAVING[context.scale]
-    for step, leaving in enumerate(leavings):
-        context.progress(step, len(leavings))
-        for attributes in sorted({attributes for attributes, _ in SETTINGS}):
-            given = history(operations, leaving, attributes, context.seed)
-            for setting in SETTINGS:
-                if setting[0] == attributes:
-                    found = replay(given, [(setting[1], k) for k in KS])
-                    costs[setting][leaving] = dict(zip(KS, found, strict=True))
-    context.progress(len(leavings), len(leavings))
+    points = [(operations, leaving, setting, context.seed) for leaving in leavings for setting in SETTINGS]
+    for (_, leaving, setting, _), found in zip(points, context.each(_replayed, points), strict=True):
+        costs[setting][leaving] = found
     return Outcome(
         rows=_rows(costs),
         figure=Figure(
@@ -54,6 +48,12 @@ def run(context: Context) -> Outcome:
         notes=_notes(operations, costs),
         tables=[_table(setting, costs[setting]) for setting in SETTINGS],
     )
+
+
+def _replayed(operations: int, leaving: float, setting: Setting, seed: int) -> dict[int, Cost]:
+    attributes, structure = setting
+    given = history(operations, leaving, attributes, seed)
+    return dict(zip(KS, replay(given, [(structure, k) for k in KS]), strict=True))
 
 
 def fastest(by_k: Mapping[int, Cost]) -> int:
@@ -146,4 +146,5 @@ EXPERIMENT: Final = Experiment(
     source="specs/000 §5, Figure 4.3 (thesis L962-1015)",
     setup="Boxes that come and go, in G_k for several k; each side lies between two uniform numbers.",
     run=run,
+    grid="timed",
 )

@@ -60,14 +60,19 @@ def run(context: Context) -> Outcome:
     """Try every strategy on the same tree, for every distribution, density and index."""
     brokers, subscriptions, events, densities = SIZES[context.scale]
     costs: dict[tuple[str, str], dict[float, dict[str, Cost]]] = {}
-    inputs = [(each, engine, density) for each in densities for engine in ENGINES for density in densities[each]]
-    for done, (distribution, engine, density) in enumerate(inputs):
-        context.progress(done, len(inputs))
-        spec = Shen(subscriptions=subscriptions, events=events, distribution=distribution, density=density)
-        boxes, points = boxes_and_points(spec, context.seed)
-        found = tried(ReuseTree(brokers, boxes, engine), STRATEGIES, points)
-        costs.setdefault((distribution, engine), {})[density] = found
-    context.progress(len(inputs), len(inputs))
+    points = [
+        (
+            Shen(subscriptions=subscriptions, events=events, distribution=each, density=density),
+            engine,
+            brokers,
+            context.seed,
+        )
+        for each in densities
+        for engine in ENGINES
+        for density in densities[each]
+    ]
+    for (spec, engine, *_), found in zip(points, context.each(_tried, points), strict=True):
+        costs.setdefault((spec.distribution, engine), {})[spec.density] = found
     return Outcome(
         rows=_rows(costs),
         figure=Figure("density, %", "time per event, ms", _series(costs, events), log=True),
@@ -104,6 +109,11 @@ def run(context: Context) -> Outcome:
 
 
 # --- prices --------------------------------------------------------------------------------------------------
+
+
+def _tried(spec: Shen, engine: str, brokers: int, seed: int) -> dict[str, Cost]:
+    boxes, points = boxes_and_points(spec, seed)
+    return tried(ReuseTree(brokers, boxes, engine), STRATEGIES, points)
 
 
 def priced(cost: Cost, density: float, all_matches: bool = False) -> tuple[float, float, float]:
@@ -290,4 +300,5 @@ EXPERIMENT: Final = Experiment(
     setup="Boxes of five attributes at the brokers of a tree; what brokers take in all to route events, comparing them "
     "everywhere, at the first broker only, or where the keys that came along do not help.",
     run=run,
+    grid="timed",
 )

@@ -57,10 +57,9 @@ def run(context: Context) -> Outcome:
     """Spoil all brokers of many trees, with both kinds of exchange."""
     trees, most = SIZES[context.scale]
     found: dict[Exchange, list[Healed]] = {exchange: [] for exchange in EXCHANGES}
-    for tree in range(trees):
-        for exchange in EXCHANGES:
-            found[exchange].append(heal(exchange, most, context.seed * trees + tree))
-        context.progress(tree + 1, trees)
+    points = [(exchange, most, context.seed * trees + tree) for tree in range(trees) for exchange in EXCHANGES]
+    for (exchange, *_), healed in zip(points, context.each(heal, points), strict=True):
+        found[exchange].append(healed)
     sizes = {exchange: exchanged(exchange) for exchange in EXCHANGES}
     series = [_most(f"{exchange}, most", healed) for exchange, healed in found.items()]
     diameters = sorted({each.diameter for healed in found.values() for each in healed})
@@ -190,4 +189,5 @@ EXPERIMENT: Final = Experiment(
     source="specs/000 §7 and §8, Theorem 5 of the thesis (L1475-1616)",
     setup="All tables of a tree of brokers become garbage; brokers observe and correct each other in rounds.",
     run=run,
+    grid="counted",
 )

@@ -86,12 +86,10 @@ def run(context: Context) -> Outcome:
     for number in range(size.random_trees):
         trees[f"random {number + 1}"] = random_tree(size.brokers, context.seed + number)
     costs: Costs = {}
-    total = len(trees) * len(POLICIES)
-    context.progress(0, total)
-    for tree, graph in trees.items():
-        for policy, recovery in POLICIES.items():
-            costs |= {(tree, load, policy): each for load, each in _costs(size, graph, recovery, context.seed).items()}
-            context.progress(len(costs) // len(LOADS), total)
+    pairs = [(tree, policy) for tree in trees for policy in POLICIES]
+    points = [(size, trees[tree], POLICIES[policy], context.seed) for tree, policy in pairs]
+    for (tree, policy), found in zip(pairs, context.each(_costs, points), strict=True):
+        costs |= {(tree, load, policy): each for load, each in found.items()}
     x = list(size.durations)
     return Outcome(
         rows=_rows(costs, trees, size),
@@ -278,4 +276,5 @@ EXPERIMENT: Final = Experiment(
     source="specs/000 §9, Experiment E, Figures 5.2 and 5.3 of the thesis (L1753-1786)",
     setup="Brokers in a tree subscribe to texts of three letters and publish such texts; one link fails and returns.",
     run=run,
+    grid="counted",
 )

@@ -23,11 +23,9 @@ def run(context: Context) -> Outcome:
     sizes = SIZES[context.scale]
     points = [*((dimensions, WIDTHS[0]) for dimensions in DIMENSIONS), *((FIXED, width) for width in WIDTHS[1:])]
     stored: dict[Law, dict[tuple[int, int], dict[int, int]]] = {law: {} for law in LAWS}
-    total = len(LAWS) * len(points)
-    for done, (law, point) in enumerate((law, point) for law in LAWS for point in points):
-        context.progress(done, total)
-        stored[law][point] = _stored(context.seed, law, point, sizes)
-    context.progress(total, total)
+    grid = [(context.seed, law, point, sizes) for law in LAWS for point in points]
+    for (_, law, point, _), each in zip(grid, context.each(_stored, grid), strict=True):
+        stored[law][point] = each
     return Outcome(
         rows=[*_below_rows(stored), *_dimension_rows(stored), *_width_rows(stored)],
         figure=Figure("boxes", "runs in the table", _series(stored), log_y=True),
@@ -179,4 +177,5 @@ EXPERIMENT: Final = Experiment(
     source="specs/001 §3 E6 and E7, Figures 11 and 12 (paper L387-395)",
     setup="Cubes are merged into one table, and its runs counted.",
     run=run,
+    grid="counted",
 )

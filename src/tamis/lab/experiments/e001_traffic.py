@@ -38,11 +38,9 @@ def run(context: Context) -> Outcome:
     """Count what is forwarded in every law and number of dimensions, as subscriptions come."""
     sizes = SIZES[context.scale]
     traffic: dict[Law, dict[int, dict[int, Forwarded]]] = {law: {} for law in LAWS}
-    points = [(law, dimensions) for law in LAWS for dimensions in DIMENSIONS]
-    for done, (law, dimensions) in enumerate(points):
-        context.progress(done, len(points))
-        traffic[law][dimensions] = _forwarded(context.seed, law, dimensions, sizes)
-    context.progress(len(points), len(points))
+    points = [(context.seed, law, dimensions, sizes) for law in LAWS for dimensions in DIMENSIONS]
+    for (_, law, dimensions, _), each in zip(points, context.each(_forwarded, points), strict=True):
+        traffic[law][dimensions] = each
     return Outcome(
         rows=_rows(traffic),
         figure=Figure(
@@ -141,4 +139,5 @@ EXPERIMENT: Final = Experiment(
     source="specs/001 §3 E2, Figure 7 (paper L356)",
     setup="Cubes of size 4 come one after the other; those that add nothing are not forwarded.",
     run=run,
+    grid="counted",
 )

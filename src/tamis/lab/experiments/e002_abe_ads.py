@@ -123,4 +123,5 @@ EXPERIMENT: Final = Experiment(
     "Memory is counted: all arrays and tables of an engine; a second table sets it against all memory allocated by "
     "Python, NumPy included, while the engine was built, as `tracemalloc` has it.",
     run=run,
+    grid="timed",
 )

@@ -24,4 +24,5 @@ EXPERIMENT: Final = Experiment(
     setup="ABE-Gen with 2 to 12 children of each `and` and `or`; an expression of more than 256 conjunctions is not "
     "translated but evaluated.",
     run=run,
+    grid="timed",
 )

@@ -65,4 +65,5 @@ EXPERIMENT: Final = Experiment(
     source="specs/002 §9.5 (thesis L1782-1901)",
     setup="BE-Gen: conjunctions of 6 predicates over 1,000 dimensions, uniform; events of 20 attributes.",
     run=run,
+    grid="timed",
 )

@@ -29,4 +29,5 @@ EXPERIMENT: Final = Experiment(
     setup="ABE-Gen with trees of depth 1 (a predicate) to 6; an expression of more than 256 conjunctions is not "
     "translated but evaluated.",
     run=run,
+    grid="timed",
 )

@@ -25,4 +25,5 @@ EXPERIMENT: Final = Experiment(
     source="specs/002 §9.5 (thesis L1782-1901)",
     setup="ABE-Gen with 100 to 30,000 dimensions; events have 20 attributes.",
     run=run,
+    grid="timed",
 )

@@ -23,4 +23,5 @@ EXPERIMENT: Final = Experiment(
     source="specs/002 §9.5 (thesis L1782-1901)",
     setup="ABE-Gen with events of 5 to 30 attributes out of 1,000.",
     run=run,
+    grid="timed",
 )

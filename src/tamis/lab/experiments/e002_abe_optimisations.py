@@ -51,4 +51,5 @@ EXPERIMENT: Final = Experiment(
     "Each stage has what the one before has: plain matching, zero suppression, propagation on demand, and in the last, "
     "which is the engine `atree`, words of needed attributes.",
     run=run,
+    grid="timed",
 )

@@ -28,4 +28,5 @@ EXPERIMENT: Final = Experiment(
     source="specs/002 §9.5 (thesis L1782-1901)",
     setup="ABE-Gen with 0 to 5 further copies of every expression among as many expressions.",
     run=run,
+    grid="timed",
 )

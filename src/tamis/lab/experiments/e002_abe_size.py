@@ -31,4 +31,5 @@ EXPERIMENT: Final = Experiment(
     source="specs/002 §9.5 (thesis L1782-1901)",
     setup="ABE-Gen at the defaults of the thesis: depth 3, 4 children, 1,000 dimensions, events of 20 attributes.",
     run=run,
+    grid="timed",
 )

@@ -26,4 +26,5 @@ EXPERIMENT: Final = Experiment(
     source="specs/002 §9.5 (thesis L1782-1901)",
     setup="ABE-Gen with attributes by P(r) = C / r**alpha.",
     run=run,
+    grid="timed",
 )

@@ -85,4 +85,5 @@ EXPERIMENT: Final = Experiment(
     "data of the thesis are private: ours are made to its means. Figures are set against those of BE-Tree, since "
     "machine and size differ.",
     run=run,
+    grid="timed",
 )

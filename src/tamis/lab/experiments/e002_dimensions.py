@@ -54,4 +54,5 @@ EXPERIMENT: Final = Experiment(
     setup="BE-Gen from dense (100 dimensions) to sparse (30,000), with a fixed number of subscriptions and with a "
     "fixed number for each dimension.",
     run=run,
+    grid="timed",
 )

@@ -31,4 +31,5 @@ EXPERIMENT: Final = Experiment(
     source="specs/002 §9.4 (thesis L1648-1780)",
     setup="BE-Gen, dense (100 dimensions) and sparse (30,000), at the defaults of the thesis.",
     run=run,
+    grid="timed",
 )

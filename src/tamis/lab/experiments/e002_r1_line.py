@@ -38,12 +38,11 @@ def run(context: Context) -> Outcome:
     """Publish at the head of lines of every length, with every number of subscriptions."""
     lengths, numbers, seconds = SIZES[context.scale]
     loads: dict[str, dict[int, dict[int, Load]]] = {name: {number: {} for number in numbers} for name in STRATEGIES}
-    points = [(name, number, length) for name in STRATEGIES for number in numbers for length in lengths]
-    for done, (name, number, length) in enumerate(points):
-        context.progress(done, len(points))
-        net = BusyOverlay(name, split_line(length), on_line(length, number, context.seed))
-        loads[name][number][length] = net.load(context.seed, steady(RATE, seconds))
-    context.progress(len(points), len(points))
+    points = [
+        (name, number, length, seconds, context.seed) for name in STRATEGIES for number in numbers for length in lengths
+    ]
+    for (name, number, length, *_), load in zip(points, context.each(_load, points), strict=True):
+        loads[name][number][length] = load
     return Outcome(
         rows=_rows(loads, max(lengths), max(numbers)),
         figure=Figure(
@@ -74,6 +73,11 @@ def run(context: Context) -> Outcome:
         ],
         tables=[_latencies(loads), _shares(loads, max(lengths), max(numbers))],
     )
+
+
+def _load(name: str, number: int, length: int, seconds: float, seed: int) -> Load:
+    net = BusyOverlay(name, split_line(length), on_line(length, number, seed))
+    return net.load(seed, steady(RATE, seconds))
 
 
 def _rows(loads: Loads, length: int, number: int) -> list[Row]:
@@ -142,4 +146,5 @@ EXPERIMENT: Final = Experiment(
     source="specs/002 §9.1 R1, Figures 10.1.1 to 10.1.4 of the thesis",
     setup="Brokers in a line, a publisher at the head, subscribers at the tail; the time brokers take is modelled.",
     run=run,
+    grid="counted",
 )

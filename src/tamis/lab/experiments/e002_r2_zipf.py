@@ -9,7 +9,7 @@ from tamis.lab.twenty import Loads, compared, notes, series, table
 
 def run(context: Context) -> Outcome:
     """Publish the same quotes by both strategies, with more and more subscriptions."""
-    loads = compared(["zipf"], context.scale, context.seed, context.progress)
+    loads = compared(["zipf"], context)
     return Outcome(
         rows=_rows(loads),
         figure=Figure("subscriptions of each subscriber", "latency, ms", series(loads)),
@@ -49,4 +49,5 @@ EXPERIMENT: Final = Experiment(
     source="specs/002 §9.1 R2, Figures 10.1.5 and 10.1.6 of the thesis",
     setup="A general overlay of 20 brokers; the time that brokers take is modelled.",
     run=run,
+    grid="counted",
 )

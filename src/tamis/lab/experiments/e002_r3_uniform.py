@@ -9,7 +9,7 @@ from tamis.lab.twenty import COMPARED, Loads, compared, notes, series, table
 
 def run(context: Context) -> Outcome:
     """Publish the same quotes by both strategies, with subscriptions by both laws."""
-    loads = compared(["zipf", "uniform"], context.scale, context.seed, context.progress)
+    loads = compared(["zipf", "uniform"], context)
     return Outcome(
         rows=_rows(loads),
         figure=Figure("subscriptions of each subscriber", "latency, ms", series(loads)),
@@ -51,4 +51,5 @@ EXPERIMENT: Final = Experiment(
     source="specs/002 §9.1 R3, Figure 10.1.8 of the thesis",
     setup="As 002-R2, with subscriptions that are spread evenly over all stocks.",
     run=run,
+    grid="counted",
 )

@@ -17,11 +17,9 @@ def run(context: Context) -> Outcome:
     brokers, _, events, graphs = SIZES[context.scale]
     seeds = range(context.seed, context.seed + graphs)
     lists: dict[str, dict[int, Found]] = {name: {} for name in PAPER}
-    points = [(name, seed) for seed in seeds for name in PAPER]
-    for done, (name, seed) in enumerate(points):
-        context.progress(done, len(points))
-        lists[name][seed] = found(name, context.scale, RATIO, seed, events)
-    context.progress(len(points), len(points))
+    points = [(name, context.scale, RATIO, seed, events) for seed in seeds for name in PAPER]
+    for (name, _, _, seed, _), each in zip(points, context.each(found, points), strict=True):
+        lists[name][seed] = each
     rows: list[Row] = []
     for name, by_seed in lists.items():
         all_mean = sum(mean(Counter(each.lists)) for each in by_seed.values()) / len(by_seed)
@@ -86,4 +84,5 @@ EXPERIMENT: Final = Experiment(
     source="specs/002 §9.1 R5, Figure 10.1.10 of the thesis",
     setup="Quotes are published one after the other in the overlays of 002-R4.",
     run=run,
+    grid="counted",
 )

@@ -15,11 +15,9 @@ def run(context: Context) -> Outcome:
     brokers, *_, graphs = SIZES[context.scale]
     seeds = range(context.seed, context.seed + graphs)
     counts: dict[str, list[Found]] = {name: [] for name in STRATEGIES}
-    points = [(name, seed) for seed in seeds for name in STRATEGIES]
-    for done, (name, seed) in enumerate(points):
-        context.progress(done, len(points))
-        counts[name].append(found(name, context.scale, RATIO, seed))
-    context.progress(len(points), len(points))
+    points = [(name, context.scale, RATIO, seed) for seed in seeds for name in STRATEGIES]
+    for (name, *_), one in zip(points, context.each(found, points), strict=True):
+        counts[name].append(one)
     links = graph_of(FBR, context.scale, context.seed).number_of_edges()
     each = counts[FBR][0].duplicates / counts[FBR][0].advertisements
     return Outcome(
@@ -59,4 +57,5 @@ EXPERIMENT: Final = Experiment(
     source="specs/002 §9.1 R6 (thesis L1560)",
     setup="Every broker of a general overlay advertises once.",
     run=run,
+    grid="counted",
 )

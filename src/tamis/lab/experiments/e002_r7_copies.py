@@ -18,11 +18,9 @@ def run(context: Context) -> Outcome:
     """Count copies, with more and more brokers that advertise what is asked for."""
     brokers, *_ = SIZES[context.scale]
     copies: dict[str, dict[float, Found]] = {name: {} for name in STRATEGIES}
-    points = [(ratio, name) for ratio in RATIOS[context.scale] for name in STRATEGIES]
-    for done, (ratio, name) in enumerate(points):
-        context.progress(done, len(points))
-        copies[name][ratio] = found(name, context.scale, ratio, context.seed)
-    context.progress(len(points), len(points))
+    points = [(name, context.scale, ratio, context.seed) for ratio in RATIOS[context.scale] for name in STRATEGIES]
+    for (name, _, ratio, _), each in zip(points, context.each(found, points), strict=True):
+        copies[name][ratio] = each
     matching = NAMED * brokers
     return Outcome(
         rows=[
@@ -73,4 +71,5 @@ EXPERIMENT: Final = Experiment(
     source="specs/002 §9.1 R7, Figure 10.1.11 of the thesis",
     setup="More and more brokers advertise what a subscription asks for.",
     run=run,
+    grid="counted",
 )

@@ -15,11 +15,9 @@ def run(context: Context) -> Outcome:
     brokers, *_, graphs = SIZES[context.scale]
     seeds = range(context.seed, context.seed + graphs)
     kept: dict[str, dict[int, Found]] = {name: {} for name in STRATEGIES}
-    points = [(name, seed) for seed in seeds for name in STRATEGIES]
-    for done, (name, seed) in enumerate(points):
-        context.progress(done, len(points))
-        kept[name][seed] = found(name, context.scale, RATIO, seed)
-    context.progress(len(points), len(points))
+    points = [(name, context.scale, RATIO, seed) for seed in seeds for name in STRATEGIES]
+    for (name, _, _, seed), each in zip(points, context.each(found, points), strict=True):
+        kept[name][seed] = each
     means = {name: {seed: each.stored_mean for seed, each in by_seed.items()} for name, by_seed in kept.items()}
     return Outcome(
         rows=[
@@ -71,4 +69,5 @@ EXPERIMENT: Final = Experiment(
     source="specs/002 §9.1 R8, Figure 10.1.12 of the thesis",
     setup="Of all brokers, 60 % advertise what a subscription asks for.",
     run=run,
+    grid="counted",
 )

@@ -11,7 +11,7 @@ PAPER: Final = 2.51
 
 def run(context: Context) -> Outcome:
     """Count the lists."""
-    found = listed([SETTING], context.scale, context.seed, context.progress)
+    found = listed([SETTING], context)
     (half,) = found
     return Outcome(
         rows=[
@@ -30,4 +30,5 @@ EXPERIMENT: Final = Experiment(
     source="specs/002 §9.2 S1 (thesis L210)",
     setup="Events that half of the brokers want, in D-DBR.",
     run=run,
+    grid="counted",
 )

@@ -11,7 +11,7 @@ PAPER: Final = 3.8
 
 def run(context: Context) -> Outcome:
     """Count the lists, for all destinations and for half of them."""
-    found = listed([SETTING, Setting(700, 6, 350)], context.scale, context.seed, context.progress)
+    found = listed([SETTING, Setting(700, 6, 350)], context)
     everybody, half = found
     return Outcome(
         rows=[
@@ -36,4 +36,5 @@ EXPERIMENT: Final = Experiment(
     source="specs/002 §9.2 S2, Figure 10.1.13 of the thesis",
     setup="Events that all brokers want, in D-DBR.",
     run=run,
+    grid="counted",
 )

@@ -11,7 +11,7 @@ PAPER: Final = 3.2
 
 def run(context: Context) -> Outcome:
     """Count the lists, for all destinations and for half of them."""
-    found = listed([SETTING, Setting(700, 9, 350)], context.scale, context.seed, context.progress)
+    found = listed([SETTING, Setting(700, 9, 350)], context)
     everybody, half = found
     return Outcome(
         rows=[
@@ -35,4 +35,5 @@ EXPERIMENT: Final = Experiment(
     source="specs/002 §9.2 S3, Figure 10.1.14 of the thesis",
     setup="Events that all brokers want, in D-DBR.",
     run=run,
+    grid="counted",
 )

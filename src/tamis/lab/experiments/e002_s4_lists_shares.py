@@ -13,7 +13,7 @@ PAPER: Final = {5: 95.0, 12: 99.0}
 
 def run(context: Context) -> Outcome:
     """Count the lists."""
-    found = listed([SETTING], context.scale, context.seed, context.progress)
+    found = listed([SETTING], context)
     (tenth,) = found
     return Outcome(
         rows=[
@@ -46,4 +46,5 @@ EXPERIMENT: Final = Experiment(
     source="specs/002 §9.2 S4, Figure 10.1.15 of the thesis",
     setup="Events that a tenth of the brokers want, in D-DBR.",
     run=run,
+    grid="counted",
 )

@@ -34,15 +34,9 @@ def run(context: Context) -> Outcome:
     """Publish in larger and larger overlays."""
     sizes, cluster, events = SIZES[context.scale]
     found: dict[float, dict[int, Listed]] = {share: {} for share in SHARES}
-    points = [(share, brokers) for share in SHARES for brokers in sizes]
-    for done, (share, brokers) in enumerate(points):
-        context.progress(done, len(points))
-        wanted = min(round(share * brokers), brokers - 1)
-        some = list(journeys(brokers, wanted, events, context.seed))
-        lists: Lists = in_world(MERC, clustered(brokers, brokers // cluster, DEGREE, context.seed), some)
-        ddbr: Counter[int] = Tables(plain(brokers, DEGREE, context.seed)).lists(some)
-        found[share][brokers] = Listed(mean(lists.all), mean(lists.at_source), mean(ddbr))
-    context.progress(len(points), len(points))
+    points = [(share, brokers, cluster, events, context.seed) for share in SHARES for brokers in sizes]
+    for (share, brokers, *_), each in zip(points, context.each(_listed, points), strict=True):
+        found[share][brokers] = each
     most = max(sizes)
     is_paper = most == BROKERS
     return Outcome(
@@ -88,10 +82,19 @@ def run(context: Context) -> Outcome:
     )
 
 
+def _listed(share: float, brokers: int, cluster: int, events: int, seed: int) -> Listed:
+    wanted = min(round(share * brokers), brokers - 1)
+    some = list(journeys(brokers, wanted, events, seed))
+    lists: Lists = in_world(MERC, clustered(brokers, brokers // cluster, DEGREE, seed), some)
+    ddbr: Counter[int] = Tables(plain(brokers, DEGREE, seed)).lists(some)
+    return Listed(mean(lists.all), mean(lists.at_source), mean(ddbr))
+
+
 EXPERIMENT: Final = Experiment(
     id="002-S5",
     title="Destination lists within clusters",
     source="specs/002 §9.2 S5, Figures 10.1.14 and 10.1.16 of the thesis",
     setup="Events that half of the brokers want, or all, in MERC.",
     run=run,
+    grid="counted",
 )

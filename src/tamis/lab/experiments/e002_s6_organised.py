@@ -41,11 +41,9 @@ def run(context: Context) -> Outcome:
     """Let overlays organise themselves by what passes over them."""
     brokers, periods, _, graphs = SIZES[context.scale]
     found: dict[Loss, list[Organised]] = {loss: [] for loss in LOSSES}
-    points = [(loss, seed) for seed in range(context.seed, context.seed + graphs) for loss in LOSSES]
-    for done, (loss, seed) in enumerate(points):
-        context.progress(done, len(points))
-        found[loss].append(_organised(context.scale, loss, seed))
-    context.progress(len(points), len(points))
+    points = [(context.scale, loss, seed) for seed in range(context.seed, context.seed + graphs) for loss in LOSSES]
+    for (_, loss, _), each in zip(points, context.each(_organised, points), strict=True):
+        found[loss].append(each)
     before, after = PAPER if brokers == BROKERS else (None, None)
     means = {
         loss: [float(each) for each in np.mean([one.hops for one in those], axis=0)] for loss, those in found.items()
@@ -150,4 +148,5 @@ EXPERIMENT: Final = Experiment(
     source="specs/002 §9.2 S6 and §3.3, Figure 10.1.17 of the thesis",
     setup="Brokers exchange messages, some pairs many and some few; brokers that exchange much become neighbours.",
     run=run,
+    grid="counted",
 )

@@ -11,7 +11,7 @@ PAPER: Final = (21.8, 8.7)
 
 def run(context: Context) -> Outcome:
     """Let more and more brokers fail."""
-    found = suffered("brokers", context.scale, context.seed, context.progress)
+    found = suffered("brokers", context)
     return outcome("brokers", context.scale, context.seed, found, PAPER)
 
 
@@ -21,4 +21,5 @@ EXPERIMENT: Final = Experiment(
     source="specs/002 §9.2 S7, Figure 10.1.18 of the thesis",
     setup="Every broker publishes one event for all, after some brokers have failed.",
     run=run,
+    grid="counted",
 )

@@ -11,7 +11,7 @@ PAPER: Final = (86.2, 17.5)
 
 def run(context: Context) -> Outcome:
     """Let more and more links fail."""
-    found = suffered("links", context.scale, context.seed, context.progress)
+    found = suffered("links", context)
     return outcome("links", context.scale, context.seed, found, PAPER)
 
 
@@ -21,4 +21,5 @@ EXPERIMENT: Final = Experiment(
     source="specs/002 §9.2 S8, Figure 10.1.19 of the thesis",
     setup="Every broker publishes one event for all, after some links have failed.",
     run=run,
+    grid="counted",
 )

@@ -47,11 +47,8 @@ SEEN: Final = (
 
 def run(context: Context) -> Outcome:
     """Let the value move and ever more subscriptions come."""
-    swept: dict[float, Tellings] = {}
-    for rate in RATES:
-        context.progress(len(swept), len(RATES))
-        swept[rate] = _told(rate, context.scale, context.seed)
-    context.progress(len(RATES), len(RATES))
+    found = context.each(_told, [(rate, context.scale, context.seed) for rate in RATES])
+    swept: dict[float, Tellings] = dict(zip(RATES, found, strict=True))
     size, events = SIZES[context.scale]
     full = context.scale == Scale.FULL
     return Outcome(
@@ -148,4 +145,5 @@ EXPERIMENT: Final = Experiment(
     source="specs/003 §4, Figure 10 of the paper (L435-441)",
     setup="A value moves while subscriptions come; they are told by unicast and over content-driven networks.",
     run=run,
+    grid="counted",
 )

@@ -51,11 +51,9 @@ def run(context: Context) -> Outcome:
     """Race both structures on the same events, with more and more subscriptions."""
     sizes = SIZES[context.scale]
     heats: dict[str, dict[int, Heat]] = {kind: {} for kind in KINDS}
-    points = [(kind, size) for kind in KINDS for size in sizes]
-    for done, (kind, size) in enumerate(points):
-        context.progress(done, len(points))
-        heats[kind][size] = _heat(context.scale, kind, size, context.seed)
-    context.progress(len(points), len(points))
+    points = [(context.scale, kind, size, context.seed) for kind in KINDS for size in sizes]
+    for (_, kind, size, _), heat in zip(points, context.each(_heat, points), strict=True):
+        heats[kind][size] = heat
     return Outcome(
         rows=_rows(heats, EVENTS[context.scale][2]),
         figure=figure(heats),
@@ -127,4 +125,5 @@ EXPERIMENT: Final = Experiment(
     source="specs/003 §4, text to Figures 11 and 12 of the paper (L443-453)",
     setup="A value moves; a server says after each event whom to tell, as a list or as ranges for a network.",
     run=run,
+    grid="timed",
 )

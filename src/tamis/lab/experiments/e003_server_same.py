@@ -46,11 +46,8 @@ ENTRANTS: Final = {
 def run(context: Context) -> Outcome:
     """Race all structures on the same events, with more and more subscriptions."""
     sizes = SIZES[context.scale]
-    heats: dict[int, Heat] = {}
-    for done, size in enumerate(sizes):
-        context.progress(done, len(sizes))
-        heats[size] = _heat(context.scale, size, context.seed)
-    context.progress(len(sizes), len(sizes))
+    found = context.each(_heat, [(context.scale, size, context.seed) for size in sizes])
+    heats: dict[int, Heat] = dict(zip(sizes, found, strict=True))
     return Outcome(
         rows=_rows(heats, EVENTS[context.scale][2]),
         figure=figure({"": heats}),
@@ -106,4 +103,5 @@ EXPERIMENT: Final = Experiment(
     source="specs/003 §4, Figure 8 of the paper (L429)",
     setup="A value moves; a server says after each event whom to tell, as a list or as a range of labels.",
     run=run,
+    grid="timed",
 )

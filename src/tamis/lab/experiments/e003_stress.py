@@ -53,13 +53,9 @@ def run(context: Context) -> Outcome:
     """Let values move, and look at every event for the node at which most messages originate."""
     _, events, seeds = RUNS[context.scale]
     found: dict[str, list[Tellings]] = {case: [] for case in PAPER}
-    total, done = len(PAPER) * seeds, 0
-    for case in PAPER:
-        for seed in range(context.seed, context.seed + seeds):
-            context.progress(done, total)
-            found[case].append(_told(case, context.scale, seed, seed == context.seed))
-            done += 1
-    context.progress(total, total)
+    points = [(case, context.scale, context.seed + number, number == 0) for case in PAPER for number in range(seeds)]
+    for (case, *_), each in zip(points, context.each(_told, points), strict=True):
+        found[case].append(each)
     full = context.scale == Scale.FULL
     return Outcome(
         rows=_rows(found, full),
@@ -163,4 +159,5 @@ EXPERIMENT: Final = Experiment(
     source="specs/003 §4, §7.2.1 and §7.2.2 of the paper (L413, L433)",
     setup="A value moves; for each event, the messages that originate at one node are counted.",
     run=run,
+    grid="counted",
 )

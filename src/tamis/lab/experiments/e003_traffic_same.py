@@ -40,16 +40,13 @@ FEWER: Final = 100.0
 def run(context: Context) -> Outcome:
     """Let the value move, and count what events cost."""
     sizes = SIZES[context.scale]
-    total = len(sizes) + len(OTHER_ENTRIES)
-    swept: dict[float, Tellings] = {}
-    for size in sizes:
-        context.progress(len(swept), total)
-        swept[size] = _told(size, context.scale, context.seed, None)
-    others: dict[float, Tellings] = {}
-    for entries in OTHER_ENTRIES:
-        context.progress(len(swept) + len(others), total)
-        others[entries] = _told(sizes[1], context.scale, context.seed, entries)
-    context.progress(total, total)
+    points: list[tuple[int, Scale, int, int | None]] = [
+        *((size, context.scale, context.seed, None) for size in sizes),
+        *((sizes[1], context.scale, context.seed, entries) for entries in OTHER_ENTRIES),
+    ]
+    found = context.each(_told, points)
+    swept: dict[float, Tellings] = dict(zip(sizes, found, strict=False))
+    others: dict[float, Tellings] = dict(zip(OTHER_ENTRIES, found[len(sizes) :], strict=True))
     full = context.scale == Scale.FULL
     last = swept[sizes[-1]]
     return Outcome(
@@ -102,4 +99,5 @@ EXPERIMENT: Final = Experiment(
     source="specs/003 §4, Figure 9 of the paper (L431)",
     setup="A value moves; subscribers with one radius are told by unicast and over content-driven networks.",
     run=run,
+    grid="counted",
 )

@@ -1,7 +1,7 @@
 """How many bits does an event carry? Figure 9.17 of the thesis (specs/004 §9, E10)."""
 
 import itertools
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any, Final, TypeAlias
 
 import msgspec
@@ -31,14 +31,10 @@ Bits: TypeAlias = Mapping[float, Mapping[int, float]]
 def run(context: Context) -> Outcome:
     """Find the bits of the same events as filters become more, and for other laws of names."""
     sizes, sweep_size = SIZES[context.scale], SWEEP_SIZE[context.scale]
-    total = 1 + len(X_MAX)
-    context.progress(0, total)
-    by_size = _bits(context, sizes, XSIENA_E7.x_max)
-    by_cut: dict[float, Mapping[int, float]] = {}
-    for done, cut in enumerate(X_MAX, 1):
-        context.progress(done, total)
-        by_cut[cut] = _bits(context, (sweep_size,), cut)[sweep_size]
-    context.progress(total, total)
+    events, seed = EVENTS[context.scale], context.seed
+    points = [(sizes, XSIENA_E7.x_max, events, seed), *(((sweep_size,), cut, events, seed) for cut in X_MAX)]
+    by_size, *others = context.each(_bits, points)
+    by_cut = {cut: each[sweep_size] for cut, each in zip(X_MAX, others, strict=True)}
     return Outcome(
         rows=_rows(by_size, by_cut, sweep_size),
         figure=Figure("filters; x_max", "bits of an event", _series(by_size, by_cut, sweep_size)),
@@ -59,9 +55,9 @@ def run(context: Context) -> Outcome:
     )
 
 
-def _bits(context: Context, sizes: Sequence[int], cut: float) -> dict[float, dict[int, float]]:
-    spec: dict[str, Any] = {"subscriptions": max(sizes), "events": EVENTS[context.scale], "x_max": cut}
-    given = load(msgspec.structs.replace(XSIENA_E7, **spec), context.seed)
+def _bits(sizes: tuple[int, ...], cut: float, events: int, seed: int) -> dict[float, dict[int, float]]:
+    spec: dict[str, Any] = {"subscriptions": max(sizes), "events": events, "x_max": cut}
+    given = load(msgspec.structs.replace(XSIENA_E7, **spec), seed)
     found: dict[float, dict[int, float]] = {size: {} for size in sizes}
     for hashes in FAMILIES:
         marked, poset = given.marked(hashes), SbsPoset()
@@ -127,4 +123,5 @@ EXPERIMENT: Final = Experiment(
     source="specs/004 §9 E10, Figure 9.17 (thesis L5221-5228)",
     setup="Filters and events of 004-E7 and 004-E8; the bits of all predicates that an event meets are counted.",
     run=run,
+    grid="counted",
 )

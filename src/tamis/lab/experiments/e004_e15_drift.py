@@ -29,16 +29,13 @@ SERVERS: Final = (
 def run(context: Context) -> Outcome:
     """Let three hosts ask one server, and one host three servers."""
     hours, seed = HOURS[context.scale], context.seed
-    total = len(HOSTS) + len(SERVERS)
-    hosts: dict[str, Measured] = {}
-    servers: dict[str, Measured] = {}
-    for done, host in enumerate(HOSTS):
-        context.progress(done, total)
-        hosts[host.name] = measured(host, NEAR, hours, seed)
-    for done, server in enumerate(SERVERS, len(HOSTS)):
-        context.progress(done, total)
-        servers[server.name] = measured(PRINCETON, server, hours, seed)
-    context.progress(total, total)
+    points = [
+        *((host, NEAR, hours, seed) for host in HOSTS),
+        *((PRINCETON, server, hours, seed) for server in SERVERS),
+    ]
+    found = context.each(measured, points)
+    hosts: dict[str, Measured] = {host.name: each for host, each in zip(HOSTS, found, strict=False)}
+    servers = {server.name: each for server, each in zip(SERVERS, found[len(HOSTS) :], strict=True)}
     apart = [
         max(each.ppm for each in said) - min(each.ppm for each in said)
         for said in zip(*(each.found for each in servers.values()), strict=True)
@@ -118,4 +115,5 @@ EXPERIMENT: Final = Experiment(
     source="specs/004 §9 E15, Figures 3.3, 9.24 and 9.25 of the thesis",
     setup="Simulated hosts ask simulated servers for the time once an hour, for ten days.",
     run=run,
+    grid="counted",
 )

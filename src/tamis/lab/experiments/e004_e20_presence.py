@@ -25,13 +25,20 @@ Found: TypeAlias = Mapping[str, Mapping[Extension, Sequence[Sequence[bool]]]]
 
 def run(context: Context) -> Outcome:
     """Lease one advertisement by all policies."""
-    points = [(how, extension) for how in (BATCHES, AT_ONCE) for extension in EXTENSIONS]
+    cases = [(how, extension) for how in (BATCHES, AT_ONCE) for extension in EXTENSIONS]
+    points = [
+        (
+            WORLD,
+            Leases(interval=INTERVAL, refresh=REFRESH, extension=extension),
+            SECONDS[context.scale],
+            context.seed,
+            how == BATCHES,
+        )
+        for how, extension in cases
+    ]
     found: dict[str, dict[Extension, list[list[bool]]]] = {BATCHES: {}, AT_ONCE: {}}
-    for done, (how, extension) in enumerate(points):
-        context.progress(done, len(points))
-        leases = Leases(interval=INTERVAL, refresh=REFRESH, extension=extension)
-        found[how][extension] = present(WORLD, leases, SECONDS[context.scale], context.seed, how == BATCHES)
-    context.progress(len(points), len(points))
+    for (how, extension), each in zip(cases, context.each(present, points), strict=True):
+        found[how][extension] = each
     plain = [absent(at) for at in found[BATCHES]["none"]]
     return Outcome(
         rows=[
@@ -121,4 +128,5 @@ EXPERIMENT: Final = Experiment(
     source="specs/004 §9 E20, Figures 9.38 and 9.39 (thesis L5604-5631)",
     setup="An advertisement is refreshed much more often than once in the time that it takes to the other end.",
     run=run,
+    grid="counted",
 )

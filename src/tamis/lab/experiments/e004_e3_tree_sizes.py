@@ -42,18 +42,20 @@ def run(context: Context) -> Outcome:
     """Let a routing tree grow for each number of names and each law, and find the prefixes of events now and then."""
     sizes, events = SIZES[context.scale], EVENTS[context.scale]
     grown: dict[int, dict[Law, list[Trees]]] = {names: {} for names in NAMES}
-    total = len(NAMES) * len(LAWS)
-    for done, (names, law) in enumerate((names, law) for names in NAMES for law in LAWS):
-        context.progress(done, total)
-        with no_collection():
-            grown[names][law] = _grow(names, law, sizes, events, context.seed)
-    context.progress(total, total)
+    points = [(names, law, sizes, events, context.seed) for names in NAMES for law in LAWS]
+    for (names, law, *_), trees in zip(points, context.each(_grown, points), strict=True):
+        grown[names][law] = trees
     return Outcome(
         rows=_rows(grown),
         figure=Figure("filters", "nodes", _series(grown), log=True),
         notes=_notes(events, grown),
         tables=[_table(names, by_law) for names, by_law in grown.items()],
     )
+
+
+def _grown(names: int, law: Law, sizes: tuple[int, ...], events: int, seed: int) -> list[Trees]:
+    with no_collection():
+        return _grow(names, law, sizes, events, seed)
 
 
 def _grow(names: int, law: Law, sizes: tuple[int, ...], events: int, seed: int) -> list[Trees]:
@@ -200,4 +202,5 @@ EXPERIMENT: Final = Experiment(
     setup="Filters go into one routing tree, each of another subscriber; events are matched with it, and what they "
     "meet is the forwarding tree that they carry.",
     run=run,
+    grid="counted",
 )

@@ -81,23 +81,26 @@ def run(context: Context) -> Outcome:
     brokers, trees = BROKERS[context.scale], TREES[context.scale]
     plain: dict[int, dict[str, list[Sent]]] = {n: {name: [] for name in STRATEGIES} for n in brokers}
     advertised: dict[int, dict[int, list[Advertised]]] = {n: {count: [] for count in PUBLISHERS} for n in brokers}
-    total, done = len(brokers) * trees, 0
-    for n in brokers:
-        for seed in range(context.seed, context.seed + trees):
-            context.progress(done, total)
-            alike, distinct = (_plan(spec, n, context.scale, seed) for spec in (ALIKE, DISTINCT))
-            for name in STRATEGIES:
-                plain[n][name].append(_sent(alike, name, seed))
-            for count in PUBLISHERS:
-                advertised[n][count].append(_advertised(distinct, count, seed))
-            done += 1
-    context.progress(total, total)
+    points = [(n, context.scale, seed) for n in brokers for seed in range(context.seed, context.seed + trees)]
+    for (n, *_), (sent, by_count) in zip(points, context.each(_on_tree, points), strict=True):
+        for name, one in sent.items():
+            plain[n][name].append(one)
+        for count, each in by_count.items():
+            advertised[n][count].append(each)
     filters = FILTERS[context.scale]
     return Outcome(
         rows=_rows(plain, advertised, filters),
         figure=Figure("brokers", "messages", _series(plain, advertised)),
         notes=_notes(context.scale, filters),
         tables=[_plain(plain, filters), _with_adverts(advertised)],
+    )
+
+
+def _on_tree(brokers: int, scale: Scale, seed: int) -> tuple[dict[str, Sent], dict[int, Advertised]]:
+    alike, distinct = (_plan(spec, brokers, scale, seed) for spec in (ALIKE, DISTINCT))
+    return (
+        {name: _sent(alike, name, seed) for name in STRATEGIES},
+        {count: _advertised(distinct, count, seed) for count in PUBLISHERS},
     )
 
 
@@ -305,4 +308,5 @@ EXPERIMENT: Final = Experiment(
     setup="Clients of a random tree of brokers subscribe, and leave again, with simple, identity-based, covering-based "
     "and advertisement-based routing.",
     run=run,
+    grid="counted",
 )

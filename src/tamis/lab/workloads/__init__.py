@@ -14,7 +14,7 @@ from tamis.lab.workloads.shen import Shen
 from tamis.lab.workloads.spec import Spec, generate, sweep
 from tamis.lab.workloads.stocks import Stocks
 from tamis.lab.workloads.values import ALL_RAD, DIFF_RAD, SAME_RAD, Autoregression, ValueWorkload
-from tamis.lab.workloads.workload import ArbitraryConditions, Conditions, Workload
+from tamis.lab.workloads.workload import ArbitraryConditions, Conditions, Workload, WorkloadSpec
 from tamis.lab.workloads.xsiena import XSiena
 from tamis.lab.workloads.yardstick import Yardstick
 
@@ -48,6 +48,7 @@ __all__ = [
     "TableEvents",
     "ValueWorkload",
     "Workload",
+    "WorkloadSpec",
     "XSiena",
     "Yardstick",
     "generate",

@@ -11,10 +11,10 @@ import pyarrow as pa
 from tamis.lab.workloads.be_gen import uniform_events
 from tamis.lab.workloads.conjunctions import numbered
 from tamis.lab.workloads.draws import Ints, offsets_of, pick, zipf
+from tamis.lab.workloads.events import SparseEvents
 from tamis.lab.workloads.predicates import operators, true_of
-from tamis.lab.workloads.spec import Spec
 from tamis.lab.workloads.text import joined, line, merged
-from tamis.lab.workloads.workload import ArbitraryConditions, Workload
+from tamis.lab.workloads.workload import ArbitraryConditions, WorkloadSpec
 
 #: Trees written at once.
 _CHUNK = 1 << 14
@@ -59,7 +59,7 @@ class Forest:
         return texts
 
 
-class AbeGen(Spec[Workload], frozen=True, kw_only=True):
+class AbeGen(WorkloadSpec, frozen=True, kw_only=True):
     """Trees of and/or/not/xor/xnor over predicates; every inner node draws its operator alone.
 
     `and` and `or` have `children` children, `not` one, `xor` and `xnor` two. [fix] The root has depth 1,
@@ -94,16 +94,19 @@ class AbeGen(Spec[Workload], frozen=True, kw_only=True):
     #: As in BE-Gen; not stated for ABE-Gen.
     equality: float = 0.2
 
-    def draw(self, rng: np.random.Generator) -> Workload:
-        """Return the expressions and events."""
-        unique = -(-self.subscriptions // (self.repeats + 1))
+    def asked(self, rng: np.random.Generator, shared: None, count: int) -> ArbitraryConditions:  # noqa: ARG002
+        """Draw expressions."""
+        unique = -(-count // (self.repeats + 1))
         parts = [self._texts(rng, min(_CHUNK, unique - first)) for first in range(0, unique, _CHUNK)]
         texts = pa.concat_arrays(parts)
         if self.repeats:
-            copies = np.resize(np.arange(unique), self.subscriptions)
+            copies = np.resize(np.arange(unique), count)
             texts = texts.take(pa.array(rng.permutation(copies)))
-        events = uniform_events(rng, self.events, self.event_size, self.dimensions, self.cardinality, self.alpha)
-        return Workload(self, ArbitraryConditions(texts), events)
+        return ArbitraryConditions(texts)
+
+    def told(self, rng: np.random.Generator, shared: None, count: int) -> SparseEvents:  # noqa: ARG002
+        """Draw events."""
+        return uniform_events(rng, count, self.event_size, self.dimensions, self.cardinality, self.alpha)
 
     def grow(self, rng: np.random.Generator, trees: int) -> Forest:
         """Draw the shapes of so many trees."""

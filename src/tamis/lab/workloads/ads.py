@@ -10,9 +10,8 @@ from tamis.lab.workloads.conjunctions import Operator, conjunctions, numbered
 from tamis.lab.workloads.draws import Ints, distinct, pick, tilted, zipf
 from tamis.lab.workloads.events import SparseEvents, sparse_events
 from tamis.lab.workloads.predicates import true_of
-from tamis.lab.workloads.spec import Spec
 from tamis.lab.workloads.text import composed, line, merged
-from tamis.lab.workloads.workload import ArbitraryConditions, Workload
+from tamis.lab.workloads.workload import ArbitraryConditions, Conditions, WorkloadSpec
 
 #: Targeting asks mostly for certain values; the shares are ours.
 _OPERATORS: Final = {Operator.EQ: 0.4, Operator.IN: 0.4, Operator.NOT_IN: 0.1, Operator.BETWEEN: 0.1}
@@ -20,7 +19,7 @@ _AUDIENCE: Final = np.array([Operator.EQ, Operator.IN], np.int8)
 _CHUNK = 1 << 17
 
 
-class Ads(Spec[Workload], frozen=True, kw_only=True):
+class Ads(WorkloadSpec, frozen=True, kw_only=True):
     """Advertisements as conjunctions of 1 to 56 predicates, 8 on average; sessions as events of 20 attributes.
 
     [ours] Sizes follow a geometric law cut off at both ends. The popularity of attributes and of values is
@@ -39,22 +38,21 @@ class Ads(Spec[Workload], frozen=True, kw_only=True):
     cardinality: int = 50
     value_alpha: float = 1
 
-    def draw(self, rng: np.random.Generator) -> Workload:
-        """Return the advertisements and sessions."""
-        sizes = self.sizes(rng)
+    def asked(self, rng: np.random.Generator, shared: None, count: int) -> Conditions:  # noqa: ARG002
+        """Draw advertisements."""
+        sizes = self.sizes(rng, count)
         codes = distinct(rng, zipf(self.dimensions, self.alpha), sizes)
         predicates = true_of(rng, _operators(rng, len(codes)), self._values(rng, len(codes)), self.cardinality)
-        conditions = conjunctions(numbered(self.dimensions), sizes, codes, predicates)
-        return Workload(self, conditions, self.sessions(rng))
+        return conjunctions(numbered(self.dimensions), sizes, codes, predicates)
 
-    def sizes(self, rng: np.random.Generator) -> Ints:
+    def sizes(self, rng: np.random.Generator, count: int) -> Ints:
         """Draw how many predicates each advertisement has."""
         law = tilted(self.fewest_predicates, self.most_predicates, self.mean_predicates)
-        return self.fewest_predicates + pick(rng, law, self.subscriptions)
+        return self.fewest_predicates + pick(rng, law, count)
 
-    def sessions(self, rng: np.random.Generator) -> SparseEvents:
-        """Draw the events."""
-        sizes = np.full(self.events, self.event_size)
+    def told(self, rng: np.random.Generator, shared: None, count: int) -> SparseEvents:  # noqa: ARG002
+        """Draw sessions."""
+        sizes = np.full(count, self.event_size)
         codes = distinct(rng, zipf(self.dimensions, self.alpha), sizes)
         return sparse_events(numbered(self.dimensions), sizes, codes, self._values(rng, len(codes)))
 
@@ -82,11 +80,11 @@ class ArbitraryAds(Ads, frozen=True, kw_only=True):
     #: Whether the first predicate of each is an audience; otherwise all of them are alternatives.
     audience: bool = True
 
-    def draw(self, rng: np.random.Generator) -> Workload:
-        """Return the advertisements and sessions."""
-        sizes = self.sizes(rng)
+    def asked(self, rng: np.random.Generator, shared: None, count: int) -> ArbitraryConditions:  # noqa: ARG002
+        """Draw advertisements."""
+        sizes = self.sizes(rng, count)
         parts = [self._conditions(rng, some) for some in np.array_split(sizes, -(-len(sizes) // _CHUNK))]
-        return Workload(self, ArbitraryConditions(pa.concat_arrays(parts)), self.sessions(rng))
+        return ArbitraryConditions(pa.concat_arrays(parts))
 
     def _conditions(self, rng: np.random.Generator, sizes: Ints) -> pa.Array:
         if not self.audience:

@@ -9,8 +9,7 @@ from tamis.lab.workloads.conjunctions import Conjunctions, conjunctions, numbere
 from tamis.lab.workloads.draws import Ints, distinct, subsets, zipf
 from tamis.lab.workloads.events import SparseEvents, sparse_events
 from tamis.lab.workloads.predicates import operators, true_of
-from tamis.lab.workloads.spec import Spec
-from tamis.lab.workloads.workload import Workload
+from tamis.lab.workloads.workload import WorkloadSpec
 
 #: Conjunctions derived at once.
 _CHUNK = 1 << 17
@@ -22,7 +21,7 @@ _PILOT_SEEDS = 1000
 _TOLERANCE = 0.05
 
 
-class BeGen(Spec[Workload], frozen=True, kw_only=True):
+class BeGen(WorkloadSpec, frozen=True, kw_only=True):
     """Conjunctions of `subscription_size` predicates over whole numbers, with a given matching probability.
 
     [ours] The thesis does not say how the probability is reached; independent draws cannot reach 0.1 % at
@@ -57,15 +56,20 @@ class BeGen(Spec[Workload], frozen=True, kw_only=True):
     matching_probability: float = 0.001
     equality: float = 0.2
 
-    def draw(self, rng: np.random.Generator) -> Workload:
-        """Return the conjunctions and events."""
-        seeds = self._seeds(rng, self._seed_count(rng))
-        conditions, _ = self._derived(rng, seeds, self.subscriptions)
-        published = np.resize(rng.permutation(len(seeds)), self.events)
+    def shared(self, rng: np.random.Generator) -> SparseEvents:
+        """Draw the seed events."""
+        return self._seeds(rng, self._seed_count(rng))
+
+    def asked(self, rng: np.random.Generator, shared: SparseEvents, count: int) -> Conjunctions:
+        """Draw conjunctions."""
+        return self._derived(rng, shared, count)[0]
+
+    def told(self, rng: np.random.Generator, shared: SparseEvents, count: int) -> SparseEvents:
+        """Draw events: every seed once before any comes again."""
+        published = np.resize(rng.permutation(len(shared)), count)
         pairs = (published[:, None] * self.event_size + np.arange(self.event_size)).ravel()
-        sizes = np.full(self.events, self.event_size)
-        events = sparse_events(seeds.attributes, sizes, seeds.codes[pairs], seeds.values[pairs])
-        return Workload(self, conditions, events)
+        sizes = np.full(count, self.event_size)
+        return sparse_events(shared.attributes, sizes, shared.codes[pairs], shared.values[pairs])
 
     def _seeds(self, rng: np.random.Generator, count: int) -> SparseEvents:
         return uniform_events(rng, count, self.event_size, self.dimensions, self.cardinality, self.alpha)

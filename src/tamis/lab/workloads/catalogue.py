@@ -14,8 +14,7 @@ from tamis.lab.workloads.mics import (
 )
 from tamis.lab.workloads.query_log import QueryLog
 from tamis.lab.workloads.shen import SHEN_NORM_1, SHEN_NORM_2, SHEN_UNIFORM
-from tamis.lab.workloads.spec import Spec
-from tamis.lab.workloads.workload import Workload
+from tamis.lab.workloads.workload import WorkloadSpec
 from tamis.lab.workloads.xsiena import (
     XSIENA_E3_NORMAL,
     XSIENA_E3_PARETO,
@@ -26,10 +25,10 @@ from tamis.lab.workloads.xsiena import (
 from tamis.lab.workloads.yardstick import W_A, W_B, W_E, W_R
 
 
-def workloads() -> dict[str, Spec[Workload]]:
+def workloads() -> dict[str, WorkloadSpec]:
     """Return the specs by name, at the sizes of their sources.
 
-    Every one has the fields `subscriptions` and `events`; `msgspec.structs.replace` makes it smaller.
+    `msgspec.structs.replace` of `subscriptions` and `events` makes it smaller.
     """
     return {
         "be-gen-dense": BE_GEN_DENSE,

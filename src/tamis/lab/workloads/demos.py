@@ -5,27 +5,27 @@ from typing import ClassVar, Final
 
 import numpy as np
 
+from tamis.lab.workloads.events import TableEvents
 from tamis.lab.workloads.schema import Attribute, Category, Flag, Moment, Number, Tags, conditions, events
-from tamis.lab.workloads.spec import Spec
-from tamis.lab.workloads.workload import Workload
+from tamis.lab.workloads.workload import ArbitraryConditions, WorkloadSpec
 
 _DAY: Final = "2026-01-05"
 _CONSONANTS, _VOWELS = "BDFGKLMNPRSTVZ", "AEIOU"
 
 
-class Demo(Spec[Workload], frozen=True, kw_only=True):
+class Demo(WorkloadSpec, frozen=True, kw_only=True):
     """Realistic events, and conditions on a key attribute together with any mixture on the others."""
 
     KEY: ClassVar[Category]
     OTHERS: ClassVar[Sequence[Attribute]]
 
-    subscriptions: int = 10_000
-    events: int = 1_000
+    def asked(self, rng: np.random.Generator, shared: None, count: int) -> ArbitraryConditions:  # noqa: ARG002
+        """Draw conditions."""
+        return conditions(rng, self.KEY, self.OTHERS, count)
 
-    def draw(self, rng: np.random.Generator) -> Workload:
-        """Return the conditions and events."""
-        asked = conditions(rng, self.KEY, self.OTHERS, self.subscriptions)
-        return Workload(self, asked, events(rng, (self.KEY, *self.OTHERS), self.events))
+    def told(self, rng: np.random.Generator, shared: None, count: int) -> TableEvents:  # noqa: ARG002
+        """Draw events."""
+        return events(rng, (self.KEY, *self.OTHERS), count)
 
 
 class Market(Demo, frozen=True, kw_only=True):

@@ -5,16 +5,15 @@ from typing import Any, ClassVar, Final, Literal
 
 import numpy as np
 
-from tamis.lab.workloads.conjunctions import conjunctions, numbered, ranges
+from tamis.lab.workloads.conjunctions import Conjunctions, conjunctions, numbered, ranges
 from tamis.lab.workloads.draws import Floats, pick, zipf
-from tamis.lab.workloads.events import sparse_events
-from tamis.lab.workloads.spec import Spec
-from tamis.lab.workloads.workload import Workload
+from tamis.lab.workloads.events import SparseEvents, sparse_events
+from tamis.lab.workloads.workload import WorkloadSpec
 
 CELLS: Final = 256
 
 
-class Mics(Spec[Workload], frozen=True, kw_only=True):
+class Mics(WorkloadSpec, frozen=True, kw_only=True):
     """Boxes whose lower ends, and publications, follow Zipf's or the uniform law in every attribute.
 
     Widths are whole numbers from `narrowest` to `widest`, each as likely. The exponent and the clamping of
@@ -38,22 +37,22 @@ class Mics(Spec[Workload], frozen=True, kw_only=True):
     indexed: int = 3
     wildcard: float = 0
 
-    def draw(self, rng: np.random.Generator) -> Workload:
-        """Return the boxes and publications."""
-        places = self.places()
-        count = self.subscriptions * self.attributes
-        widths = rng.integers(self.narrowest, self.widest + 1, size=count)
-        low = np.minimum(pick(rng, places, count), CELLS - widths)
-        codes = np.tile(np.arange(self.attributes), self.subscriptions)
-        kept = (codes < self.indexed) | (rng.random(count) >= self.wildcard)
+    def asked(self, rng: np.random.Generator, shared: None, count: int) -> Conjunctions:  # noqa: ARG002
+        """Draw boxes."""
+        sides = count * self.attributes
+        widths = rng.integers(self.narrowest, self.widest + 1, size=sides)
+        low = np.minimum(pick(rng, self.places(), sides), CELLS - widths)
+        codes = np.tile(np.arange(self.attributes), count)
+        kept = (codes < self.indexed) | (rng.random(sides) >= self.wildcard)
         sizes = kept.reshape(-1, self.attributes).sum(axis=1)
-        names = numbered(self.attributes)
         predicates = ranges(low[kept], (low + widths - 1)[kept])
-        conditions = conjunctions(names, sizes, codes[kept], predicates)
-        values = pick(rng, places, self.events * self.attributes)
-        codes = np.tile(np.arange(self.attributes), self.events)
-        events = sparse_events(names, np.full(self.events, self.attributes), codes, values)
-        return Workload(self, conditions, events)
+        return conjunctions(numbered(self.attributes), sizes, codes[kept], predicates)
+
+    def told(self, rng: np.random.Generator, shared: None, count: int) -> SparseEvents:  # noqa: ARG002
+        """Draw publications."""
+        values = pick(rng, self.places(), count * self.attributes)
+        codes = np.tile(np.arange(self.attributes), count)
+        return sparse_events(numbered(self.attributes), np.full(count, self.attributes), codes, values)
 
     def places(self) -> Floats:
         """Return the probability of each cell of an attribute."""

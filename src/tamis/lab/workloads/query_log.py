@@ -8,11 +8,10 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from tamis.lab.workloads.conjunctions import conjunctions, ranges
+from tamis.lab.workloads.conjunctions import Conjunctions, conjunctions, ranges
 from tamis.lab.workloads.draws import Floats, Ints, distinct, pick, tilted, zipf
-from tamis.lab.workloads.events import sparse_events
-from tamis.lab.workloads.spec import Spec
-from tamis.lab.workloads.workload import Workload
+from tamis.lab.workloads.events import SparseEvents, sparse_events
+from tamis.lab.workloads.workload import WorkloadSpec
 
 #: A keyword longer than this is cut after its third and sixth character.
 _LONG = 6
@@ -41,7 +40,7 @@ def predicates_of(keywords: pa.Array) -> tuple[pa.Array, pa.Array]:
     return pc.if_else(long, first_three, names), pc.if_else(long, next_three, values)
 
 
-class QueryLog(Spec[Workload], frozen=True, kw_only=True):
+class QueryLog(WorkloadSpec, frozen=True, kw_only=True):
     """Queries of a few keywords against documents of many, made like the SIGMOD 2013 logs.
 
     [ours] The logs themselves are not used: keywords are random letters, their popularity is Zipf's, flatter
@@ -60,22 +59,26 @@ class QueryLog(Spec[Workload], frozen=True, kw_only=True):
     vocabulary: int = 100_000
     exponent: float = 0.5
 
-    def draw(self, rng: np.random.Generator) -> Workload:
-        """Return the queries as conditions and the documents as events."""
+    def shared(self, rng: np.random.Generator) -> "_Keywords":
+        """Draw the keywords, and how popular each is."""
         names, values = predicates_of(self._vocabulary(rng))
         attributes, words = names.unique(), values.unique()
         names, values = pc.index_in(names, attributes), pc.index_in(values, words)
         popularity = rng.permutation(zipf(self.vocabulary, self.exponent))
-        keywords = _Keywords(names.to_numpy().astype(np.int64), values.to_numpy().astype(np.int64), popularity)
+        codes, places = (each.to_numpy().astype(np.int64) for each in (names, values))
+        return _Keywords(tuple(attributes.to_pylist()), words, codes, places, popularity)
 
-        lengths = 1 + pick(rng, tilted(1, self.longest_query, self.mean_predicates), self.subscriptions)
-        codes, asked = keywords.draw(rng, lengths)
-        named = tuple(attributes.to_pylist())
-        conditions = conjunctions(named, lengths, codes, ranges(asked, asked), words)
+    def asked(self, rng: np.random.Generator, shared: "_Keywords", count: int) -> Conjunctions:
+        """Draw queries."""
+        lengths = 1 + pick(rng, tilted(1, self.longest_query, self.mean_predicates), count)
+        codes, asked = shared.draw(rng, lengths)
+        return conjunctions(shared.attributes, lengths, codes, ranges(asked, asked), shared.words)
 
-        lengths = np.maximum(1, rng.poisson(self.mean_pairs, self.events))
-        codes, told = keywords.draw(rng, lengths)
-        return Workload(self, conditions, sparse_events(named, lengths, codes, told, words))
+    def told(self, rng: np.random.Generator, shared: "_Keywords", count: int) -> SparseEvents:
+        """Draw documents."""
+        lengths = np.maximum(1, rng.poisson(self.mean_pairs, count))
+        codes, told = shared.draw(rng, lengths)
+        return sparse_events(shared.attributes, lengths, codes, told, shared.words)
 
     def _vocabulary(self, rng: np.random.Generator) -> pa.Array:
         known = itertools.chain.from_iterable(
@@ -103,7 +106,11 @@ def random_texts(rng: np.random.Generator, lengths: Ints) -> npt.NDArray[np.str_
 class _Keywords:
     """Keywords by attribute, to be drawn by their popularity with no attribute twice in a row."""
 
-    def __init__(self, attributes: Ints, values: Ints, popularity: Floats) -> None:
+    def __init__(
+        self, names: tuple[str, ...], words: pa.Array, attributes: Ints, values: Ints, popularity: Floats
+    ) -> None:
+        self.attributes = names
+        self.words = words
         order = np.argsort(attributes, kind="stable")
         self._values = values[order]
         self._until = np.cumsum(popularity[order])

@@ -5,11 +5,10 @@ from typing import Any, ClassVar, Final, Literal
 
 import numpy as np
 
-from tamis.lab.workloads.conjunctions import conjunctions, numbered, ranges
+from tamis.lab.workloads.conjunctions import Conjunctions, conjunctions, numbered, ranges
 from tamis.lab.workloads.draws import Floats, truncated_normal
-from tamis.lab.workloads.events import sparse_events
-from tamis.lab.workloads.spec import Spec
-from tamis.lab.workloads.workload import Workload
+from tamis.lab.workloads.events import SparseEvents, sparse_events
+from tamis.lab.workloads.workload import WorkloadSpec
 
 DENSITIES: Final = (0.001, 0.002, 0.005, 0.01, 0.05, 0.1, 0.15, 0.2)
 _ATTRIBUTES: Final = 5
@@ -24,7 +23,7 @@ _MEAN, _DEVIATION = 0.5, 0.25
 _PARETO: Final = 19
 
 
-class Shen(Spec[Workload], frozen=True, kw_only=True):
+class Shen(WorkloadSpec, frozen=True, kw_only=True):
     """Boxes in [0, 1]**attributes of which an event meets a share, the density.
 
     `uniform`: sides of length density**(1 / attributes), the left end uniform. `norm-1` and `norm-2`:
@@ -43,19 +42,21 @@ class Shen(Spec[Workload], frozen=True, kw_only=True):
     distribution: Literal["uniform", "norm-1", "norm-2"] = "uniform"
     density: float = 0.01
 
-    def draw(self, rng: np.random.Generator) -> Workload:
-        """Return the boxes and points."""
-        low, high = self._boxes(rng)
-        points = self._points(rng)
-        names = numbered(self.attributes)
-        codes = np.arange(self.attributes)
-        sizes = np.full(self.subscriptions, self.attributes)
-        conditions = conjunctions(names, sizes, np.tile(codes, len(low)), ranges(low.ravel(), high.ravel()))
-        sizes = np.full(self.events, self.attributes)
-        return Workload(self, conditions, sparse_events(names, sizes, np.tile(codes, len(points)), points.ravel()))
+    def asked(self, rng: np.random.Generator, shared: None, count: int) -> Conjunctions:  # noqa: ARG002
+        """Draw boxes."""
+        low, high = self._boxes(rng, count)
+        codes = np.tile(np.arange(self.attributes), count)
+        sizes = np.full(count, self.attributes)
+        return conjunctions(numbered(self.attributes), sizes, codes, ranges(low.ravel(), high.ravel()))
 
-    def _boxes(self, rng: np.random.Generator) -> tuple[Floats, Floats]:
-        shape = (self.subscriptions, self.attributes)
+    def told(self, rng: np.random.Generator, shared: None, count: int) -> SparseEvents:  # noqa: ARG002
+        """Draw points."""
+        codes = np.tile(np.arange(self.attributes), count)
+        sizes = np.full(count, self.attributes)
+        return sparse_events(numbered(self.attributes), sizes, codes, self._points(rng, count).ravel())
+
+    def _boxes(self, rng: np.random.Generator, count: int) -> tuple[Floats, Floats]:
+        shape = (count, self.attributes)
         if self.distribution == "uniform":
             length = self.density ** (1 / self.attributes)
             low = rng.uniform(0, 1 - length, shape)
@@ -67,8 +68,8 @@ class Shen(Spec[Workload], frozen=True, kw_only=True):
         lengths = least * (1 + rng.pareto(_PARETO, shape))
         return centres - lengths / 2, centres + lengths / 2
 
-    def _points(self, rng: np.random.Generator) -> Floats:
-        shape = (self.events, self.attributes)
+    def _points(self, rng: np.random.Generator, count: int) -> Floats:
+        shape = (count, self.attributes)
         if self.distribution == "uniform":
             return rng.random(shape)
         return truncated_normal(rng, _MEAN, _DEVIATION, 0, 1, shape)

@@ -4,6 +4,7 @@ from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 
 from tamis.lab.workloads.events import Events
@@ -48,3 +49,30 @@ class Workload:
     spec: Spec[Any]
     conditions: Conditions
     events: Events
+
+
+class WorkloadSpec(Spec[Workload], frozen=True, kw_only=True):
+    """A workload whose conditions do not depend on each other, nor do its events, given what all of them share.
+
+    So any number of them can be drawn alone, and a large workload in blocks: see `blocks.py`.
+    """
+
+    subscriptions: int = 10_000
+    events: int = 1_000
+
+    def draw(self, rng: np.random.Generator) -> Workload:
+        """Return the conditions and events."""
+        shared = self.shared(rng)
+        return Workload(self, self.asked(rng, shared, self.subscriptions), self.told(rng, shared, self.events))
+
+    def shared(self, rng: np.random.Generator) -> Any:  # noqa: ARG002 - most share nothing
+        """Draw what all conditions and events share, such as a vocabulary."""
+        return None
+
+    def asked(self, rng: np.random.Generator, shared: Any, count: int) -> Conditions:  # noqa: ARG002
+        """Draw so many conditions."""
+        raise TypeError(f"{type(self).__name__} does not say what is asked")
+
+    def told(self, rng: np.random.Generator, shared: Any, count: int) -> Events:  # noqa: ARG002
+        """Draw so many events."""
+        raise TypeError(f"{type(self).__name__} does not say what is told")

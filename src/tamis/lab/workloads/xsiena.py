@@ -5,11 +5,10 @@ from typing import Any, ClassVar, Final, Literal
 
 import numpy as np
 
-from tamis.lab.workloads.conjunctions import Operator, Predicates, conjunctions, numbered
+from tamis.lab.workloads.conjunctions import Conjunctions, Operator, Predicates, conjunctions, numbered
 from tamis.lab.workloads.draws import Floats, Ints, distinct, pick
-from tamis.lab.workloads.events import sparse_events
-from tamis.lab.workloads.spec import Spec
-from tamis.lab.workloads.workload import Workload
+from tamis.lab.workloads.events import SparseEvents, sparse_events
+from tamis.lab.workloads.workload import WorkloadSpec
 
 Law = Literal["uniform", "normal", "pareto"]
 
@@ -34,7 +33,7 @@ def law(kind: Law, count: int, largest: float) -> Floats:
     return np.asarray(weights / weights.sum())
 
 
-class XSiena(Spec[Workload], frozen=True, kw_only=True):
+class XSiena(WorkloadSpec, frozen=True, kw_only=True):
     """Filters and events over whole numbers, by the parameters of Table 9.1; operators > >= < <= = evenly.
 
     Names of a filter and of an event are different, so no filter contradicts itself. Names are a0, a1, ... instead of
@@ -57,21 +56,22 @@ class XSiena(Spec[Workload], frozen=True, kw_only=True):
     #: [GAP] Where the Pareto law is cut off; the results depend on it.
     x_max: float = 10
 
-    def draw(self, rng: np.random.Generator) -> Workload:
-        """Return the filters and events."""
-        names = law(self.name_law, self.names, self.x_max)
-        sizes = rng.integers(self.fewest_predicates, self.most_predicates + 1, size=self.subscriptions)
-        codes = distinct(rng, names, sizes)
+    def asked(self, rng: np.random.Generator, shared: None, count: int) -> Conjunctions:  # noqa: ARG002
+        """Draw filters."""
+        sizes = rng.integers(self.fewest_predicates, self.most_predicates + 1, size=count)
+        codes = distinct(rng, law(self.name_law, self.names, self.x_max), sizes)
         chosen = _OPERATORS[rng.integers(len(_OPERATORS), size=len(codes))]
         values = self._values(rng, len(codes))
         low = values + (chosen == Operator.GT)
         high = values - (chosen == Operator.LT)
         predicates = Predicates(chosen, low, high, np.zeros(len(codes) + 1, dtype=np.int64), low[:0])
-        named = numbered(self.names)
-        conditions = conjunctions(named, sizes, codes, predicates)
-        sizes = rng.integers(self.fewest_pairs, self.most_pairs + 1, size=self.events)
-        codes = distinct(rng, names, sizes)
-        return Workload(self, conditions, sparse_events(named, sizes, codes, self._values(rng, len(codes))))
+        return conjunctions(numbered(self.names), sizes, codes, predicates)
+
+    def told(self, rng: np.random.Generator, shared: None, count: int) -> SparseEvents:  # noqa: ARG002
+        """Draw events."""
+        sizes = rng.integers(self.fewest_pairs, self.most_pairs + 1, size=count)
+        codes = distinct(rng, law(self.name_law, self.names, self.x_max), sizes)
+        return sparse_events(numbered(self.names), sizes, codes, self._values(rng, len(codes)))
 
     def _values(self, rng: np.random.Generator, count: int) -> Ints:
         cells = self.greatest_value - self.least_value + 1

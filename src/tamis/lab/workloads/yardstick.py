@@ -4,14 +4,13 @@ from typing import Final
 
 import numpy as np
 
-from tamis.lab.workloads.conjunctions import conjunctions, numbered, ranges
-from tamis.lab.workloads.draws import Floats, Ints, distinct, pick, zipf
-from tamis.lab.workloads.events import sparse_events
-from tamis.lab.workloads.spec import Spec
-from tamis.lab.workloads.workload import Workload
+from tamis.lab.workloads.conjunctions import Conjunctions, conjunctions, numbered, ranges
+from tamis.lab.workloads.draws import Ints, distinct, pick, zipf
+from tamis.lab.workloads.events import SparseEvents, sparse_events
+from tamis.lab.workloads.workload import WorkloadSpec
 
 
-class Yardstick(Spec[Workload], frozen=True, kw_only=True):
+class Yardstick(WorkloadSpec, frozen=True, kw_only=True):
     """Conjunctions of equalities and ranges; the popularity of attributes and of values is Zipf's.
 
     Which values are popular differs from attribute to attribute. A range covers `narrowest` to `widest`
@@ -31,21 +30,26 @@ class Yardstick(Spec[Workload], frozen=True, kw_only=True):
     narrowest: int = 100
     widest: int = 600
 
-    def draw(self, rng: np.random.Generator) -> Workload:
-        """Return the conjunctions and events."""
-        attributes, values = zipf(self.dimensions, self.alpha), zipf(self.cardinality, self.value_alpha)
-        scrambled = rng.permuted(np.tile(np.arange(self.cardinality), (self.dimensions, 1)), axis=1)
-        sizes = rng.integers(self.fewest_predicates, self.most_predicates + 1, size=self.subscriptions)
-        codes = distinct(rng, attributes, sizes)
-        low, high = self._ranges(rng, codes, values, scrambled)
-        names = numbered(self.dimensions)
-        conditions = conjunctions(names, sizes, codes, ranges(low, high))
-        sizes = np.full(self.events, self.event_size)
-        codes = distinct(rng, attributes, sizes)
-        told = scrambled[codes, pick(rng, values, len(codes))]
-        return Workload(self, conditions, sparse_events(names, sizes, codes, told))
+    def shared(self, rng: np.random.Generator) -> Ints:
+        """Draw which values of each attribute are popular."""
+        return rng.permuted(np.tile(np.arange(self.cardinality), (self.dimensions, 1)), axis=1)
 
-    def _ranges(self, rng: np.random.Generator, codes: Ints, values: Floats, scrambled: Ints) -> tuple[Ints, Ints]:
+    def asked(self, rng: np.random.Generator, shared: Ints, count: int) -> Conjunctions:
+        """Draw conjunctions."""
+        sizes = rng.integers(self.fewest_predicates, self.most_predicates + 1, size=count)
+        codes = distinct(rng, zipf(self.dimensions, self.alpha), sizes)
+        low, high = self._ranges(rng, codes, shared)
+        return conjunctions(numbered(self.dimensions), sizes, codes, ranges(low, high))
+
+    def told(self, rng: np.random.Generator, shared: Ints, count: int) -> SparseEvents:
+        """Draw events."""
+        sizes = np.full(count, self.event_size)
+        codes = distinct(rng, zipf(self.dimensions, self.alpha), sizes)
+        values = shared[codes, pick(rng, zipf(self.cardinality, self.value_alpha), len(codes))]
+        return sparse_events(numbered(self.dimensions), sizes, codes, values)
+
+    def _ranges(self, rng: np.random.Generator, codes: Ints, scrambled: Ints) -> tuple[Ints, Ints]:
+        values = zipf(self.cardinality, self.value_alpha)
         equal = rng.random(len(codes)) < self.equality
         exact = scrambled[codes, pick(rng, values, len(codes))]
         widths = rng.integers(self.narrowest, self.widest + 1, size=len(codes))

@@ -2,7 +2,8 @@
 
 Reading is a durable subscription. The driver appends what it receives to an event log on disk, and acknowledges it only
 then; offsets are those of the log, so that a query that is restarted neither loses nor repeats. Writing is publishing,
-with the ids in `notification_id`: a batch that is repeated repeats them, and brokers deliver an id once.
+with the ids in `notification_id`: a batch that is repeated repeats them, and brokers deliver an id once. From the
+address of a broker's HTTP a table is read: its subscriptions.
 """
 
 from collections.abc import Mapping
@@ -14,6 +15,7 @@ from pyspark.sql import functions as F  # noqa: N812 - as everybody writes it
 from pyspark.sql.datasource import (
     DataSource,
     DataSourceArrowWriter,
+    DataSourceReader,
     DataSourceStreamArrowWriter,
     DataSourceStreamReader,
 )
@@ -23,11 +25,13 @@ from pyspark.sql.types import StructType
 
 from tamis.pipeline.connectors import broker_options as named
 from tamis.pipeline.connectors.broker_sink import BatchWriter, StreamWriter
+from tamis.pipeline.connectors.broker_subscriptions import COLUMNS as SUBSCRIPTION_COLUMNS
+from tamis.pipeline.connectors.broker_subscriptions import SubscriptionsReader, is_http
 from tamis.pipeline.connectors.decoding import PLACE, VALUE, decoded
 from tamis.pipeline.connectors.receiving import ID, prepared, receiver
 from tamis.pipeline.log import EventLog
-from tamis.pipeline.matching import VERSION
-from tamis.pipeline.source import PATH, SUBSCRIPTIONS, Offset, StreamReader, columns_of
+from tamis.pipeline.schema import VERSION
+from tamis.pipeline.source import PATH, REJECTS, SUBSCRIPTIONS, Offset, StreamReader, columns_of
 
 FORMAT: Final = "tamis"
 #: The column with the id that the broker knows an event by.
@@ -51,7 +55,7 @@ def read_broker(
     """
     spark.dataSource.register(BrokerSource)
     reader = spark.readStream.format(FORMAT).options(**options).option(SUBSCRIPTIONS, str(subscriptions))
-    records = reader.load(str(log))
+    records = reader.option(REJECTS, str(rejects)).load(str(log))
     told = [F.col(ID).alias(EVENT_ID), F.col(VERSION)]
     return decoded(records.select(VALUE, F.col(ID).alias(PLACE), *told), schema, rejects)
 
@@ -59,7 +63,8 @@ def read_broker(
 class BrokerSource(DataSource):  # type: ignore[misc]  # it publishes no types
     """`format("tamis")` after `spark.dataSource.register(BrokerSource)`: streams are read, streams and tables written.
 
-    Events are read as JSON in the column `value`, with their `id`.
+    Events are read as JSON in the column `value`, with their `id`. From an address that begins with `http://` or
+    `https://` a table is read: what the broker keeps for the token, with `id`, `condition` and `name`.
     """
 
     @classmethod
@@ -67,11 +72,20 @@ class BrokerSource(DataSource):  # type: ignore[misc]  # it publishes no types
         return FORMAT
 
     def schema(self) -> StructType:
+        if is_http(self.options):
+            return from_arrow_schema(SUBSCRIPTION_COLUMNS)
         named.check_reading(self.options)
         prepared(self.options[PATH])
         return from_arrow_schema(columns_of(self.options))
 
+    def reader(self, schema: StructType) -> DataSourceReader:  # noqa: ARG002 - the columns are always the same
+        if not is_http(self.options):
+            raise ValueError("a broker has no table of events, but a stream; subscriptions are at its http:// address")
+        return SubscriptionsReader(self.options)
+
     def streamReader(self, schema: StructType) -> DataSourceStreamReader:  # noqa: N802 - Spark's name
+        if is_http(self.options):
+            raise ValueError("the subscriptions of a broker are a table, no stream; events are at its tamis:// address")
         return _Reader(self.options, schema)
 
     def writer(self, schema: StructType, overwrite: bool) -> DataSourceArrowWriter:  # noqa: ARG002

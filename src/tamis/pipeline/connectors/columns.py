@@ -15,6 +15,7 @@ from pyspark.sql.types import (
     FloatType,
     IntegerType,
     LongType,
+    MapType,
     ShortType,
     StringType,
     StructType,
@@ -50,6 +51,8 @@ def _type(name: str, kind: DataType) -> pa.DataType:
         return pa.decimal128(kind.precision, kind.scale)
     if isinstance(kind, ArrayType):
         return pa.list_(_type(name, kind.elementType))
+    if isinstance(kind, MapType):
+        return pa.map_(_type(name, kind.keyType), _type(name, kind.valueType))
     if isinstance(kind, StructType):
         return pa.struct(list(columns_of(kind)))
     raise ValueError(f"column {name!r} is {kind.simpleString()}, which no event has")

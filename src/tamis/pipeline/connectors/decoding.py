@@ -49,9 +49,9 @@ def decoded(texts: DataFrame, schema: StructType, rejects: str | Path) -> DataFr
             if found.bad:
                 chosen = pa.array(found.numbers, pa.int64())
                 kept = [column.take(chosen) for column in kept]
-            yield _numbered([*kept, *found.rows.columns])
+            yield numbered([*kept, *found.rows.columns])
 
-    return _mapped(texts, decode_events, [*others, *schema.fields])
+    return mapped(texts, decode_events, [*others, *schema.fields])
 
 
 def set_aside(lines: DataFrame, rejects: str | Path) -> DataFrame:
@@ -68,18 +68,20 @@ def set_aside(lines: DataFrame, rejects: str | Path) -> DataFrame:
                 records = bad.column(CORRUPT).to_pylist()
                 writer.write(bad.column(PLACE).to_pylist(), records, [_NO_FIT] * len(records))
                 batch = batch.filter(pc.is_null(corrupt))
-            yield _numbered([batch.column(field.name) for field in fields])
+            yield numbered([batch.column(field.name) for field in fields])
 
-    return _mapped(lines, set_bad_lines_aside, fields)
+    return mapped(lines, set_bad_lines_aside, fields)
 
 
-def _mapped(frame: DataFrame, function: Any, fields: list[StructField]) -> DataFrame:
+def mapped(frame: DataFrame, function: Any, fields: list[StructField]) -> DataFrame:
+    """Let a function make other columns of a table, which it gives in order, as `numbered`."""
     # Names with dots, or that differ in case alone, mean something else to Spark: columns go by number.
-    numbered = StructType([StructField(f"c{at}", field.dataType) for at, field in enumerate(fields)])
-    return frame.mapInArrow(function, numbered).toDF(*(field.name for field in fields))
+    types = StructType([StructField(f"c{at}", field.dataType) for at, field in enumerate(fields)])
+    return frame.mapInArrow(function, types).toDF(*(field.name for field in fields))
 
 
-def _numbered(columns: list[pa.Array]) -> pa.RecordBatch:
+def numbered(columns: list[pa.Array]) -> pa.RecordBatch:
+    """Return columns as a batch, named by their numbers."""
     return pa.RecordBatch.from_arrays(columns, names=[f"c{at}" for at in range(len(columns))])
 
 

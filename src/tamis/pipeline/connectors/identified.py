@@ -6,7 +6,7 @@ from typing import Final
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F  # noqa: N812 - as everybody writes it
 
-from tamis.pipeline.matching import ID
+from tamis.pipeline.schema import ID
 
 NOTIFICATION: Final = "notification_id"
 

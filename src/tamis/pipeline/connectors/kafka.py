@@ -26,7 +26,7 @@ from pyspark.sql.types import StructType
 from tamis.pipeline.connectors import kafka_options as named
 from tamis.pipeline.connectors.kafka_options import EARLIEST, LATEST, Offsets
 from tamis.pipeline.connectors.kafka_sink import BatchWriter, StreamWriter
-from tamis.pipeline.matching import VERSION
+from tamis.pipeline.schema import VERSION
 from tamis.pipeline.store import Store
 
 FORMAT: Final = "tamis-kafka"

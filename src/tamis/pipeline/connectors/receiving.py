@@ -11,6 +11,7 @@ import pyarrow.parquet as pq
 from tamis.client.blocking import connect
 from tamis.pipeline.connectors import broker_options as named
 from tamis.pipeline.log import EventLog
+from tamis.recent import Recent
 from tamis.wire import DEFAULT_WINDOW
 
 #: How the log has an event: its id, and its content as JSON.
@@ -30,7 +31,7 @@ class Receiver:
     def __init__(self, options: Mapping[str, str]) -> None:
         self._log = EventLog(options["path"])
         # Not more than the window can come again after a crash: those that were on their way.
-        self._known = dict.fromkeys(_last_ids(self._log, DEFAULT_WINDOW))
+        self._known: Recent[Any] = Recent(_last_ids(self._log, DEFAULT_WINDOW), limit=2 * DEFAULT_WINDOW)
         self._client = connect(**named.connection(options), name=f"spark-{options[named.DURABLE]}")
         self._client.__enter__()
         condition = options.get(named.CONDITION, "true")
@@ -52,9 +53,8 @@ class Receiver:
         if new:
             values = [msgspec.json.encode(event.content).decode() for event in new]
             self._log.append(pa.table([values, [str(event.id) for event in new]], schema=COLUMNS))
-        self._known |= dict.fromkeys(event.id for event in new)
-        while len(self._known) > 2 * DEFAULT_WINDOW:
-            del self._known[next(iter(self._known))]
+        for event in new:
+            self._known.add(event.id)
         self._subscription.ack()
 
     def receive_all(self) -> None:

@@ -21,7 +21,7 @@ from tamis.pipeline.job.reaching import answering_kafka, broker_answers, table_c
 from tamis.pipeline.job.settings import FILES, Settings
 from tamis.pipeline.job.sources import KAFKA_KEY, read_events_of, read_subscriptions
 from tamis.pipeline.job.steps import answered
-from tamis.pipeline.versions import rejects
+from tamis.pipeline.keeping import rejects
 
 Level = Literal["ok", "warning", "error"]
 

@@ -13,9 +13,9 @@ from tamis.pipeline.compiling import compile as compile_
 from tamis.pipeline.errors import StoreError
 from tamis.pipeline.job.settings import FILES, Settings
 from tamis.pipeline.job.sources import read_subscriptions
-from tamis.pipeline.manifest import Manifest
+from tamis.pipeline.manifests import Manifest
+from tamis.pipeline.schema import declared
 from tamis.pipeline.store import Store
-from tamis.pipeline.subscriptions import declared
 
 _NAME: Final = "compiled.json"
 
@@ -63,11 +63,19 @@ class Compiled:
         return True
 
     def _made(self) -> _Print | None:
+        """Return what there is. Where it is damaged it is made again, unless a feed has changed it since."""
         try:
             self._store.manifest()
             return msgspec.json.decode(self._file.read_bytes(), type=_Print)
-        except (FileNotFoundError, StoreError, msgspec.MsgspecError):
+        except FileNotFoundError:
             return None
+        except (StoreError, msgspec.MsgspecError) as error:
+            if self._settings.subscriptions.changes is None:
+                return None
+            raise StoreError(
+                f"{error}; changes that have come are in it: use an earlier version (tamis.pipeline.use), or begin "
+                f"anew without {self._settings.job.state}"
+            ) from None
 
     def _look(self, table: DataFrame) -> str:
         """Return what differs as soon as the subscriptions do: of files their times, of others a sum of the rows."""

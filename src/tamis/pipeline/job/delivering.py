@@ -11,8 +11,8 @@ from tamis.pipeline.job.notes import Note, Notes
 from tamis.pipeline.job.settings import Settings
 from tamis.pipeline.job.sinks import write
 from tamis.pipeline.job.steps import answered
-from tamis.pipeline.matching import VERSION
 from tamis.pipeline.pins import pinned
+from tamis.pipeline.schema import VERSION
 
 
 class StoppedError(Exception):

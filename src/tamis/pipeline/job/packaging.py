@@ -7,12 +7,14 @@ their folder and find it by `PYTHONPATH`. They have the same platform and the sa
 import re
 import sys
 import tarfile
+import tomllib
 from collections.abc import Iterator
 from importlib import metadata
 from pathlib import Path
 from typing import Final
 
 import tamis
+from tamis.pipeline.session import STACK
 
 ARCHIVE: Final = "tamis-env.tar.gz"
 PROGRAM: Final = "tamis_job.py"
@@ -39,14 +41,20 @@ def package(folder: str | Path) -> list[Path]:
     """Write the archive and the program to a folder, and return both files."""
     root = Path(folder)
     root.mkdir(parents=True, exist_ok=True)
-    archive, program = root / ARCHIVE, root / PROGRAM
+    archive = root / ARCHIVE
     part = archive.with_name(archive.name + ".part")
     with tarfile.open(part, "w:gz", compresslevel=_LEVEL) as tar:
         for path, name in sorted(set(contents()), key=lambda each: each[1]):
             tar.add(path, name, recursive=False)
     part.replace(archive)
+    return [archive, write_program(root)]
+
+
+def write_program(folder: Path) -> Path:
+    """Write the program that spark-submit runs to a folder, and return it."""
+    program = folder / PROGRAM
     program.write_text(_PROGRAM.format(program=PROGRAM))
-    return [archive, program]
+    return program
 
 
 def submit_command(files: list[Path], settings: str = "pipeline.toml") -> str:
@@ -55,7 +63,7 @@ def submit_command(files: list[Path], settings: str = "pipeline.toml") -> str:
     version = f"{sys.version_info.major}.{sys.version_info.minor}"
     return (
         f"spark-submit --archives {archive}#{ALIAS} --conf spark.executorEnv.PYTHONPATH={ALIAS} \\\n"
-        f"    --conf spark.pyspark.python=python{version} {program} {settings}"
+        f"    --conf spark.pyspark.python=python{version} --driver-java-options {STACK} {program} {settings}"
     )
 
 
@@ -76,7 +84,7 @@ def contents() -> Iterator[tuple[Path, str]]:
 
 def distributions() -> list[str]:
     """Return the installed packages that Tamis needs, and those that they need, without Spark."""
-    waiting = [*_wanted(metadata.requires("tamis") or [], _EXTRAS)]
+    waiting = [*_wanted(_requirements(), _EXTRAS)]
     found: set[str] = set()
     while waiting:
         name = waiting.pop()
@@ -90,6 +98,16 @@ def distributions() -> list[str]:
         found.add(name)
         waiting += _wanted(requires, ())
     return sorted(found)
+
+
+def _requirements() -> list[str]:
+    """Return what Tamis needs. A working copy says it itself: what was noted when it was installed may be old."""
+    project = Path(tamis.__file__).parents[2] / "pyproject.toml"
+    if not project.is_file():
+        return metadata.requires("tamis") or []
+    given = tomllib.loads(project.read_text())["project"]
+    extras = given["optional-dependencies"].items()
+    return [*given["dependencies"], *(f"{text}; extra == '{name}'" for name, texts in extras for text in texts)]
 
 
 def _wanted(requires: list[str], extras: tuple[str, ...]) -> Iterator[str]:

@@ -20,13 +20,17 @@ from tamis.pipeline.job.settings import Settings
 from tamis.pipeline.job.sinks import write
 from tamis.pipeline.job.sources import read_changes, read_events_of
 from tamis.pipeline.job.steps import answered
-from tamis.pipeline.manifest import Manifest
-from tamis.pipeline.matching import VERSION
+from tamis.pipeline.manifests import Manifest
+from tamis.pipeline.schema import VERSION
 from tamis.pipeline.store import Store
 from tamis.pipeline.updating import update
 
 #: How often it is looked how a stream is doing, in seconds.
 _POLL: Final = 0.2
+#: So many refused records are shown at the end.
+_SHOWN: Final = 5
+#: The name under which Spark counts rows.
+_OBSERVED: Final = "tamis"
 
 
 class Summary(msgspec.Struct, frozen=True):
@@ -40,6 +44,8 @@ class Summary(msgspec.Struct, frozen=True):
     events: int
     answers: int
     rejected: int
+    #: What some of these were, and why they are refused.
+    refused: list[str]
     subscriptions: int
     #: Of the version in use: how many rows were refused.
     rejected_subscriptions: int
@@ -80,6 +86,7 @@ def run(spark: SparkSession, settings: Settings, watcher: Watcher, stop: threadi
         events=counts.events,
         answers=counts.answers,
         rejected=counts.rejected,
+        refused=counts.refused,
         subscriptions=manifest.subscriptions,
         rejected_subscriptions=manifest.counts.rejected,
         version=manifest.version,
@@ -95,6 +102,7 @@ class _Counts(msgspec.Struct):
     rejected: int = 0
     version: int | None = None
     stopped: bool = False
+    refused: list[str] = []
 
 
 def _batch(spark: SparkSession, settings: Settings) -> _Counts:
@@ -106,12 +114,13 @@ def _batch(spark: SparkSession, settings: Settings) -> _Counts:
     events = events.observe(seen, F.count(F.lit(1)).alias("events"))
     answers = observed(answered(events, settings), counted)
     known = write(answers, settings, secrets.token_hex(8), None)
-    rejected = rejects.count(0)
+    rejected, refused = rejects.count(0), rejects.told(0, _SHOWN)
     if known is not None:
         count = read_events_of(spark, settings, rejects.path).count()
-        return _Counts(1, count + rejected, known, rejected)
+        return _Counts(1, count + rejected, known, rejected, refused=refused)
     found = counted.get
-    return _Counts(1, seen.get.get("events", 0) + rejected, found.get("answers", 0), rejected, found.get("version"))
+    events_seen = seen.get.get("events", 0) + rejected
+    return _Counts(1, events_seen, found.get("answers", 0), rejected, found.get("version"), refused=refused)
 
 
 class _Stream:
@@ -123,6 +132,9 @@ class _Stream:
         self._watcher = watcher
         self._stop = stop
         self._notes = Notes(settings.state("batches"))
+        self._rejects = Rejects(settings.state("rejects"))
+        self._bad_changes = Rejects(settings.state("changes-rejects"))
+        self._known_changes = self._bad_changes.batches()
         self._counts = _Counts()
         self._shown = -1
         self._told = ""
@@ -147,7 +159,10 @@ class _Stream:
 
     def _query(self) -> StreamingQuery:
         settings = self._settings
-        events = read_events_of(self._spark, settings, settings.state("rejects"))
+        events = read_events_of(self._spark, settings, self._rejects.path)
+        if settings.events.format == "parquet":
+            # To Spark the rows of this source are files.
+            events = events.observe(_OBSERVED, F.count(F.lit(1)).alias("events"))
         # State is kept by Spark between batches, and not by what is done with one of them.
         carried = VERSION in events.columns or settings.notify is not None
         if settings.notify is not None and VERSION not in events.columns:
@@ -170,7 +185,8 @@ class _Stream:
             if not frame.isEmpty():
                 update(frame, store)
 
-        writer = read_changes(self._spark, changes).writeStream.foreachBatch(fold_changes_in)
+        frame = read_changes(self._spark, changes, Store(store).manifest().ids, self._bad_changes.path)
+        writer = frame.writeStream.foreachBatch(fold_changes_in)
         writer = writer.queryName(f"{self._settings.job.name}: changes of subscriptions")
         feed = self._started(writer, str(self._settings.state("changes-checkpoint")))
         if self._settings.job.mode == "catch-up":
@@ -223,6 +239,10 @@ class _Stream:
 
     def _take(self, query: StreamingQuery) -> None:
         """Count the batches that were done since the last look, and show the last."""
+        for number in sorted(self._bad_changes.batches() - self._known_changes):
+            self._known_changes.add(number)
+            for line in self._bad_changes.told(number, _SHOWN):
+                self._watcher.say(f"changes of subscriptions that cannot be read: {line}")
         last: Moment | None = None
         for progress in query.recentProgress:
             batch = progress["batchId"]
@@ -232,12 +252,16 @@ class _Stream:
             self._shown = batch
             counts = self._counts
             counts.batches += 1
+            observed_rows = (progress["observedMetrics"] or {}).get(_OBSERVED)
             # Through Connect the sum is missing, but not what it is of.
-            events = sum(source["numInputRows"] for source in progress["sources"])
+            given = sum(source["numInputRows"] for source in progress["sources"])
+            events = given if observed_rows is None else _seen(observed_rows) + note.rejected
             seconds = progress["durationMs"].get("triggerExecution", 0) / 1000
             counts.events += events
             counts.answers += note.answers
             counts.rejected += note.rejected
+            if note.rejected:
+                counts.refused += self._rejects.told(batch, _SHOWN - len(counts.refused))
             counts.version = note.version if note.version is not None else counts.version
             behind, unit = lag(progress, self._settings)
             last = Moment(
@@ -253,6 +277,11 @@ class _Stream:
             )
         if last is not None:
             self._watcher.show(last)
+
+
+def _seen(observed: Any) -> int:
+    """Return how many events were observed; through Connect one gets a row of values and their schema."""
+    return int(observed["values"][0] if "values" in observed else observed["events"])
 
 
 def _told(made: Manifest) -> str:

@@ -36,11 +36,21 @@ master = "local[2]"                # left to spark-submit where that starts the 
 "spark.sql.shuffle.partitions" = "2"
 
 [subscriptions]
-# Columns: id, condition, and if you like notify, owner, tags, active, version. csv, json or parquet; or any format of
-# Spark with its options, such as jdbc.
+# Columns: id, condition, and if you like notify, owner, tags, active, version. csv, json or parquet; jdbc (a database),
+# tamis (what a running broker keeps), or any other format of Spark with its options.
 format = "csv"
 path = "subscriptions.csv"
 # refresh = 10.0                   # stream: every so many seconds it is looked whether they have changed
+
+# format = "jdbc"                  # PostgreSQL also without a driver, if psycopg is installed
+# [subscriptions.options]
+# url = "jdbc:postgresql://localhost/alerts"
+# dbtable = "subscriptions"
+
+# format = "tamis"
+# [subscriptions.options]
+# url = "http://localhost:7480"
+# token = "..."
 
 # [subscriptions.changes]          # or: they are compiled once, and then change by files that are added to a folder
 # format = "json"

@@ -62,7 +62,7 @@ class Changes(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 class Subscriptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Where the conditions are."""
 
-    #: Of files as below; any other is one of Spark's, with its options, such as `jdbc`.
+    #: Files as below; `jdbc`, a database; `tamis`, a broker; any other is one of Spark's, with its options.
     format: str
     path: str | None = None
     options: dict[str, str] = {}
@@ -232,6 +232,10 @@ def _check(path: Path, text: str, settings: Settings) -> None:
         refuse("spark.remote", "[spark] has a master or a remote, not both")
     if subscriptions.format in FILES and subscriptions.path is None:
         refuse("subscriptions", "[subscriptions] lacks a path")
+    if subscriptions.format == "tamis" and not subscriptions.options.get("url", "").startswith("http"):
+        refuse(
+            "subscriptions", "[subscriptions.options] lacks a 'url', the address of a broker's HTTP: http://host:7480"
+        )
     if events.format in (*FILES, "log", "tamis") and events.path is None:
         refuse("events", "[events] lacks a path")
     if events.format in ("json", "csv", "kafka", "tamis") and events.schema is None:

@@ -10,7 +10,7 @@ from tamis.pipeline.connectors.identified import NOTIFICATION, identified
 from tamis.pipeline.connectors.present import STANDARD, kafka_format
 from tamis.pipeline.job.settings import FILES, Settings
 from tamis.pipeline.job.sources import KAFKA_KEY
-from tamis.pipeline.matching import ID
+from tamis.pipeline.schema import ID
 
 
 def write(answers: DataFrame, settings: Settings, origin: str, batch: int | None) -> int | None:

@@ -6,14 +6,15 @@ from typing import Any, Final
 from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812 - as everybody writes it
-from pyspark.sql.types import StringType, StructField, StructType
+from pyspark.sql.types import LongType, StringType, StructField, StructType
 
+from tamis.pipeline.connectors.database import read_database
 from tamis.pipeline.connectors.decoding import CORRUPT, PLACE, VALUE, decoded, set_aside
+from tamis.pipeline.connectors.files import files_in, first_readable, read_parquet
 from tamis.pipeline.connectors.present import kafka_format
 from tamis.pipeline.job.settings import FILES, Changes, Events, Settings, Subscriptions
-from tamis.pipeline.matching import VERSION
-from tamis.pipeline.source import FORMAT, MOST, LogSource, read_events
-from tamis.pipeline.subscriptions import subscription_schema
+from tamis.pipeline.schema import VERSION, subscription_schema
+from tamis.pipeline.source import FORMAT, MOST, REJECTS, LogSource, read_events
 
 #: What Kafka tells of a record, beside its value, as columns of the event.
 KAFKA_COLUMNS: Final = {
@@ -34,15 +35,27 @@ def read_subscriptions(spark: SparkSession, given: Subscriptions) -> DataFrame:
     if given.format in FILES:
         assert given.path is not None
         return _table(spark, given.format, given.path, given.options)
+    if given.format == "jdbc":
+        return read_database(spark, given.options)
+    if given.format == "tamis":
+        from tamis.pipeline.connectors.broker import BrokerSource
+
+        spark.dataSource.register(BrokerSource)
     reader = spark.read.format(given.format).options(**given.options)
     return reader.load(given.path) if given.path is not None else reader.load()
 
 
-def read_changes(spark: SparkSession, given: Changes) -> DataFrame:
-    """Return the feed of changes as a stream."""
+def read_changes(spark: SparkSession, given: Changes, ids: str, rejects: str | Path) -> DataFrame:
+    """Return the feed of changes as a stream, with `ids` of type `string` or `long`.
+
+    Files of Parquet that cannot be read go to the rejects.
+    """
     Path(given.path).mkdir(parents=True, exist_ok=True)
     # The columns are those that are declared, because there may be no file yet.
-    return spark.readStream.schema(subscription_schema()).format(given.format).load(given.path)
+    schema = subscription_schema(LongType() if ids == "long" else None)
+    if given.format == "parquet":
+        return read_parquet(spark.readStream, given.path, schema, rejects)
+    return spark.readStream.schema(schema).format(given.format).load(given.path)
 
 
 def read_events_of(spark: SparkSession, settings: Settings, rejects: str | Path) -> DataFrame:
@@ -54,9 +67,9 @@ def read_events_of(spark: SparkSession, settings: Settings, rejects: str | Path)
     if events.format == "log":
         assert events.path is not None
         if streams:
-            return read_events(spark, events.path, settings.store, events.most)
+            return read_events(spark, events.path, settings.store, events.most, rejects)
         spark.dataSource.register(LogSource)
-        return spark.read.format(FORMAT).load(events.path)
+        return spark.read.format(FORMAT).option(REJECTS, str(rejects)).load(events.path)
     if events.format == "kafka":
         return _kafka(spark, settings, streams, rejects)
     if events.format == "tamis":
@@ -68,7 +81,16 @@ def read_events_of(spark: SparkSession, settings: Settings, rejects: str | Path)
     reader = spark.readStream if streams else spark.read
     if streams and events.most is not None:
         reader = reader.option("maxFilesPerTrigger", events.most)
-    return _files(spark, reader.options(**events.options), events, rejects)
+    reader = reader.options(**events.options)
+    if events.format == "parquet":
+        assert events.path is not None
+        schema = parquet_columns(spark, events)
+        if streams:
+            # It goes on behind a file that cannot be read.
+            return read_parquet(reader, events.path, schema, rejects)
+        found: DataFrame = reader.schema(schema).parquet(events.path)
+        return found
+    return _texts(spark, reader, events, rejects)
 
 
 def columns_of(events: Events) -> StructType:
@@ -82,23 +104,30 @@ def columns_of(events: Events) -> StructType:
     return found
 
 
-def _files(spark: SparkSession, reader: Any, events: Events, rejects: str | Path) -> DataFrame:
+def parquet_columns(spark: SparkSession, events: Events) -> StructType:
+    """Return the columns of events in Parquet: those that are declared, or of the first file that can be read."""
+    assert events.path is not None
+    if events.schema is not None:
+        return columns_of(events)
+    reader, file = spark.read.options(**events.options), first_readable(Path(events.path))
+    # Spark would look at any one file, which may be a damaged one.
+    known = reader.parquet(events.path) if file is None else reader.option("basePath", events.path).parquet(str(file))
+    found: StructType = known.schema
+    return found
+
+
+def _texts(spark: SparkSession, reader: Any, events: Events, rejects: str | Path) -> DataFrame:
     path = events.path
     assert path is not None
+    wanted = columns_of(events)
     if events.format == "json":
         lines = reader.text(path).where(F.length(F.trim(VALUE)) > 0).select("*", F.col(_FILE).alias(PLACE))
-        return decoded(lines, columns_of(events), rejects)
-    if events.format == "csv":
-        wanted = columns_of(events)
-        lines = set_aside(_csv(spark, reader, path, wanted, events.options), rejects)
-        there = {name: F.col(f"`{name}`") for name in lines.columns}
-        return lines.select(
-            *(there.get(field.name, F.lit(None).cast(field.dataType).alias(field.name)) for field in wanted.fields)
-        )
-    schema = (
-        columns_of(events) if events.schema is not None else spark.read.options(**events.options).parquet(path).schema
+        return decoded(lines, wanted, rejects)
+    lines = set_aside(_csv(spark, reader, path, wanted, events.options), rejects)
+    there = {name: F.col(f"`{name}`") for name in lines.columns}
+    return lines.select(
+        *(there.get(field.name, F.lit(None).cast(field.dataType).alias(field.name)) for field in wanted.fields)
     )
-    return reader.schema(schema).parquet(path)
 
 
 def _kafka(spark: SparkSession, settings: Settings, streams: bool, rejects: str | Path) -> DataFrame:
@@ -130,10 +159,12 @@ def _table(spark: SparkSession, format_: str, path: str, options: dict[str, str]
 def _csv(spark: SparkSession, reader: Any, path: str, wanted: StructType, options: dict[str, str]) -> DataFrame:
     """Read those of the wanted columns that CSV has, by the names in its first line; a file with others is an error.
 
-    Spark goes by the order of columns, and compares names only if there are as many: so the names are read before.
+    Spark goes by the order of columns, and compares names only if there are as many: so the names are read before, from
+    the first file by name. Spark would take any.
     """
     common = {"header": "true"} | options
-    names = spark.read.options(**common).csv(path).columns
+    there = files_in(Path(path))
+    names = spark.read.options(**common).csv(str(there[0]) if there else path).columns
     kinds = {field.name: field.dataType for field in wanted.fields}
     schema = StructType([StructField(name, kinds.get(name, StringType())) for name in names]).add(CORRUPT, StringType())
     # Lines are looked at as a whole, whichever columns are asked for.

@@ -11,7 +11,7 @@ from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812 - as everybody writes it
 from pyspark.sql.types import LongType, StringType, TimestampType
 
-from tamis.pipeline.dealing import INITIAL, PACKETS, packet_batch, shards_of
+from tamis.pipeline.dealing import INITIAL, PACKETS, homes_of, packet_batch
 from tamis.pipeline.keytexts import keys_of, kinds, shown
 from tamis.pipeline.memory import NEVER, Memory
 from tamis.pipeline.packets import packed
@@ -70,7 +70,7 @@ def initial_packets(initial: DataFrame, ids: str, shards: int) -> DataFrame:
     def deal(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         for batch in batches:
             whole = batch.filter(pc.and_(batch.column(0).is_valid(), batch.column(3).is_valid()))
-            found = shards_of(whole.column(0), shards)
+            found = homes_of(whole.column(0), keys_of(whole.column(1), whole.column(2)), shards)
             packets = [
                 (shard, INITIAL, packed(whole.filter(pa.array(found == shard)))) for shard in np.unique(found).tolist()
             ]

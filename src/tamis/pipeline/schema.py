@@ -1,4 +1,4 @@
-"""Subscriptions as a table: which columns it has, and how tables from elsewhere become one."""
+"""Subscriptions as a table: which columns it has, and how tables from elsewhere become one; and columns of answers."""
 
 from typing import Final
 
@@ -28,6 +28,11 @@ COLUMNS: Final[dict[str, DataType]] = {
     "active": BooleanType(),
     "version": LongType(),
 }
+#: Columns of answers, which are added to those of the events.
+IDS: Final = "subscription_ids"
+ID: Final = "subscription_id"
+VERSION: Final = "subscription_version"
+
 _INTEGERS: Final = (ByteType, ShortType, IntegerType, LongType)
 _TEXTS: Final = (StringType, CharType, VarcharType)
 #: How `tags` are written in files that know no arrays.

@@ -7,7 +7,7 @@ from pyspark.sql import SparkSession
 from pyspark.sql.types import LongType
 
 from tamis.pipeline import subscription_schema
-from tamis.pipeline.subscriptions import declared
+from tamis.pipeline.schema import declared
 
 
 def test_parquet_json_and_csv_give_the_same_table(spark: SparkSession, tmp_path: Path) -> None:

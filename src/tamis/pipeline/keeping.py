@@ -11,7 +11,7 @@ from pyspark.sql import DataFrame, SparkSession
 from tamis.matching.ranks.lists import Longs
 from tamis.matching.segments.part import Part
 from tamis.matching.segments.saved import open_saved
-from tamis.pipeline.manifest import Manifest
+from tamis.pipeline.manifests import Manifest
 from tamis.pipeline.particulars import Particulars, kept_layers
 from tamis.pipeline.store import Store
 
