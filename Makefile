@@ -33,6 +33,7 @@ test: $(READY) ## run all tests in parallel
 	@$(BIN)/python -m pytest --numprocesses=auto --dist=worksteal
 
 test-spark: $(READY) ## run the tests of the pipeline on a cluster and through Connect
+	@$(BIN)/python -m pytest -q -m elsewhere
 	@for kind in cluster connect; do TAMIS_SPARK=$$kind $(BIN)/python -m pytest -q tests/pipeline || exit 1; done
 
 $(SPARK_42)/.ready: pyproject.toml constraints.txt

@@ -38,7 +38,7 @@ def matches(conditions: dict[str, str]) -> dict[tuple[int, str], str]:
     }
 
 
-@pytest.mark.slow
+@pytest.mark.elsewhere
 def test_needless_conditions(found: dict[str, Any]) -> None:
     verdicts = found["verdicts"]
     assert {id for id, _, _ in verdicts} == OLD.keys() - {"bad"}
@@ -57,7 +57,7 @@ def test_needless_conditions(found: dict[str, Any]) -> None:
         assert all(tamis.covers(condition, OLD[id]) for id in ids)
 
 
-@pytest.mark.slow
+@pytest.mark.elsewhere
 def test_what_would_have_been(found: dict[str, Any]) -> None:
     now, before = matches(NEW), matches(OLD)
     elsewhere = {n for n, _ in before}
@@ -76,7 +76,7 @@ def test_what_would_have_been(found: dict[str, Any]) -> None:
     assert {id for id, _, _ in found["examples"]} == {id for _, id in now}
 
 
-@pytest.mark.slow
+@pytest.mark.elsewhere
 def test_who_gains_and_loses(found: dict[str, Any]) -> None:
     now, before = matches(NEW), matches(OLD)
     sums = [

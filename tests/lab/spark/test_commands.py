@@ -129,7 +129,7 @@ def test_a_server_that_does_not_listen_is_told_at_once() -> None:
     assert (result.exit_code, result.stderr) == (2, f"tamis: {url}: cannot be reached: Connection refused\n")
 
 
-@pytest.mark.slow
+@pytest.mark.elsewhere
 def test_all_of_it_through_connect(tmp_path: Path) -> None:
     with connect_server(tmp_path) as url:
         command = [sys.executable, "-c", CLIENT, url]

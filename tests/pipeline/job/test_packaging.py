@@ -114,7 +114,7 @@ def submitted(folder: Path, command: str, environment: dict[str, str]) -> dict[s
     return summary
 
 
-@pytest.mark.slow
+@pytest.mark.elsewhere
 def test_a_job_runs_from_what_is_packed_alone(tmp_path: Path, bare: Path) -> None:
     write_sample(tmp_path / "job")
     program = write_program(tmp_path)
@@ -159,7 +159,7 @@ def cluster(folder: Path, environment: dict[str, str]) -> Iterator[str]:
             process.wait(PATIENCE)
 
 
-@pytest.mark.slow
+@pytest.mark.elsewhere
 def test_a_job_is_submitted_to_a_cluster_whose_machines_have_no_tamis(tmp_path: Path, bare: Path) -> None:
     write_sample(tmp_path / "job")
     files = package(tmp_path / "dist")
