@@ -8,7 +8,7 @@ import pytest
 PROGRAM = Path(__file__).parents[2] / "bench" / "sizing.py"
 
 
-@pytest.mark.slow
+@pytest.mark.elsewhere
 def test_measures_rates_and_bytes_by_the_number_of_subscriptions(tmp_path: Path) -> None:
     file = tmp_path / "figures.json"
     command = [sys.executable, str(PROGRAM), "--sizes", "100", "400", "--events", "2000", "--json", str(file)]

@@ -132,7 +132,7 @@ async def test_links_that_break_lose_nothing(tmp_path: Path, monkeypatch: pytest
             for link in list(b.links):
                 link.connection.abort()
                 broken += 1
-            await asyncio.sleep(0.05)
+            await asyncio.sleep(0.01)
         await load
         assert broken > 2
         assert await take(c, 3_000) == list(range(3_000))
