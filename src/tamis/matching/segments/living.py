@@ -30,7 +30,7 @@ from tamis.matching.segments.sample import Sample
 from tamis.matching.segments.saved import Opened, open_saved, save_parts
 from tamis.matching.segments.segment import Hits
 from tamis.matching.segments.texts import Texts
-from tamis.matching.segments.turns import short_turns
+from tamis.matching.segments.turns import short_turns, step_back
 from tamis.matching.segments.versions import Folder
 from tamis.matching.subscriptions import Found, New, Subscriptions, stacked
 
@@ -313,6 +313,7 @@ class Living(Subscriptions):
                 self._state = State(parts, (*heads, Head()), version)
 
     def _work(self) -> None:
+        step_back()
         try:
             while True:
                 task = self._task()

@@ -4,7 +4,8 @@ The first broker compares an event with the subscriptions behind each link. What
 so that the brokers that follow look keys up instead of comparing the event again:
 
 - `reuse-never` sends no keys: every broker compares, until the first match behind each link;
-- `reuse-always` finds and sends the keys of all matches: nobody else ever compares, but messages are long;
+- `reuse-always` finds and sends the keys of all matches: others compare events only with what their own clients want,
+  if at all, but messages are long;
 - `reuse-partial` finds and sends n keys at most, and says whether these are all. If not, clients are compared, and so
   is a link behind which none of the keys lies.
 
@@ -46,10 +47,13 @@ from tamis.routing.packets import (
 from tamis.routing.registry import register
 from tamis.routing.spelling import is_subscription, read, spelt
 
-#: Keys in a message, at most. In the thesis 40 to 60 serve best, under covering 20 (L1798). Here a key costs much less
-#: beside a match, and 500 are within 10 % of the best at every density (docs/results/000-reuse.md).
+#: Keys in a message, at most: about as many as a match costs. In the thesis 40 to 60 serve best, under covering 20
+#: (L1798). Here a key costs much less beside a match (docs/results/000-reuse.md).
 KEYS: Final = 500
 KEYS_UNDER_COVERING: Final = 20
+#: [ours] Of so many subscriptions of its own clients that keys name a broker compares each with the event. To search
+#: the index of all of them takes no longer than two of them do.
+FEW: Final = 1
 #: So many keys are tried for a new subscription; then it shares one.
 TRIES: Final = 16
 
@@ -330,7 +334,10 @@ class NeverReuse(Reuse):
 
 
 class KeyReuse(Reuse):
-    """Sends keys along (specs/000 §3, ALWAYS and PARTIAL; Alg. 3.6 under covering)."""
+    """Sends keys along (specs/000 §3, ALWAYS and PARTIAL; Alg. 3.6 under covering).
+
+    [O] Two subscriptions may have the same key, so what a key names is compared with the event before it is delivered.
+    """
 
     #: How many keys a message has at most; None for as many as there are.
     most: int | None = None
@@ -352,7 +359,11 @@ class KeyReuse(Reuse):
     def _all_known(self, source: Name, event: Event, keys: Keys) -> None:
         self.record("key_lookups", len(keys))
         local, behind = self.interfaces.look_up(keys, source)
-        if len(local):
+        if len(local) > FEW:
+            self.record("matches")
+            self.record("downstream_matches")
+            self.deliver_met(event)
+        elif len(local):
             named = self.interfaces.named(local, event.content)
             self.deliver(event, dict.fromkeys(subscription.client for subscription in named))
         for neighbour, some in behind.items():
@@ -380,7 +391,7 @@ class KeyReuse(Reuse):
         exact=True,
         general=False,
         advertisements=False,
-        summary="events carry the keys of all subscriptions that they meet; only the first broker compares",
+        summary="events carry the keys of all subscriptions that they meet; only the first broker compares for others",
     ),
 )
 class AlwaysReuse(KeyReuse):
