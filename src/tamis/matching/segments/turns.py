@@ -15,7 +15,7 @@ P = ParamSpec("P")
 T = TypeVar("T")
 
 #: Seconds after which a thread that computes gives way to one that waits; Python's own default is 0.005.
-TURN: Final = 0.0001
+TURN: Final = 0.00005
 
 #: By how much a thread in the background is less important than others: it has about a tenth of their share where
 #: there are more threads than cores.
