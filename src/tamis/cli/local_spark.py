@@ -97,6 +97,7 @@ class Watched:
         finally:
             done.set()
             watcher.join()
+        bar(1, 1)
 
     def _watch(self, bar: Bar, done: threading.Event, text: str, things: int | None, unit: str) -> None:
         tracker = self.spark.sparkContext.statusTracker()
@@ -109,11 +110,11 @@ class Watched:
             largest = max(known, key=lambda stage: stage.numTasks)
             begun = started.setdefault(largest.stageId, time.monotonic())
             bar(largest.numCompletedTasks, largest.numTasks)
-            rate = ""
-            if things is not None and largest.numCompletedTasks and time.monotonic() > begun:
+            elapsed = time.monotonic() - begun
+            # What a stage did before it was seen first took nobody knows how long.
+            if things is not None and largest.numCompletedTasks and elapsed >= _INTERVAL:
                 share = largest.numCompletedTasks / largest.numTasks
-                rate = f", {things * share / (time.monotonic() - begun):,.0f} {unit}/s"
-            bar.describe(f"{text}{rate}")
+                bar.describe(f"{text}, {things * share / elapsed:,.0f} {unit}/s")
 
 
 def read_table(spark: "SparkSession", files: list[str], given: Format | None) -> "DataFrame":
