@@ -16,10 +16,11 @@ _PATCHED = "a sink is replaced in this process, but with Connect it runs in anot
 _KEPT = "a sink keeps what it gets in this process, but with Connect it runs in another"
 _JAVA = "a plan is looked at through Java, which a client of Connect has not"
 _WARNED = "a warning is expected here, but with Connect it is given in the process of the sink"
+_EMBEDDED = "Derby is a database within one Java, and executors have their own"
 #: What cannot run on a kind of session, and why.
 ELSEWHERE: dict[Kind, dict[str, str]] = {
     "local": {},
-    "cluster": {},
+    "cluster": {"test_where_spark_has_a_driver_it_reads": _EMBEDDED},
     "connect": {
         "test_a_batch_that_fails_is_repeated_with_the_same_version_and_ends_as_one": _PATCHED,
         "test_a_query_that_is_restarted_neither_loses_nor_repeats": _PATCHED,

@@ -115,7 +115,7 @@ def test_messages_have_500_keys_at_most_and_20_with_covering() -> None:
 
 
 @pytest.mark.parametrize("engine", ["auto", "counting", "kdtree"])
-def test_never_compares_everywhere_and_always_at_the_first_broker_and_where_keys_name_several_clients(engine: str) -> None:
+def test_never_compares_everywhere_and_always_where_keys_name_several_clients(engine: str) -> None:
     counted = {}
     for strategy in ("reuse-never", "reuse-always", "reuse-partial"):
         net = line(strategy, 5, engine=engine)
@@ -123,8 +123,8 @@ def test_never_compares_everywhere_and_always_at_the_first_broker_and_where_keys
         assert sorted(net.deliveries) == [(f"c{number}", 1) for number in range(5)]
         names = ("source_matches", "downstream_matches", "key_lookups", "matches")
         counted[strategy] = [net.counted[name] for name in names]
-    # Broker 0 compares with its own clients and the link; then 2 + 2 + 1 indexes, or 5 keys at each of 3 brokers, all of
-    # which lie at the last one: it compares with its clients.
+    # Broker 0 compares with its own clients and the link; then 2 + 2 + 1 indexes, or 5 keys at each of 3 brokers: they
+    # all lie at the last one, which compares with its clients.
     assert counted["reuse-never"] == [2, 5, 0, 4]
     assert counted["reuse-always"] == counted["reuse-partial"] == [2, 1, 15, 2]
 
