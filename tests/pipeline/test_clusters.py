@@ -190,7 +190,7 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path
 
 
-@pytest.mark.elsewhere
+@pytest.mark.slow
 def test_nothing_is_lost_and_nothing_comes_twice_whoever_is_killed(folder: Path, start: Callable[..., Program]) -> None:
     halfway, written = folder / "halfway", folder / "written"
     first = start(CLUSTER, "work", "stream", "kill")
