@@ -1,16 +1,36 @@
-"""Kafka without Kafka: the broker that librdkafka brings for tests, which other processes reach over TCP.
+"""Kafka for tests: the broker that librdkafka brings, which other processes reach over TCP, and a real one.
 
-It drops old messages, so tests are small.
+The former drops old messages, so tests are small. The latter is a process of its own, from jars that Maven fetches.
 """
 
+import shutil
+import socket
+import subprocess
+import time
+from base64 import urlsafe_b64encode
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
 from typing import Any
+from uuid import uuid4
 
-from confluent_kafka import Consumer, Producer, TopicPartition
+import pytest
+from confluent_kafka import Consumer, KafkaException, Producer, TopicPartition
+
+VERSION = "3.9.1"
+#: Seconds that Maven may take, and that the broker may take to start.
+PATIENCE = 300.0
+_POM = f"""<project xmlns="http://maven.apache.org/POM/4.0.0">
+  <modelVersion>4.0.0</modelVersion>
+  <groupId>tamis</groupId><artifactId>kafka</artifactId><version>1</version><packaging>pom</packaging>
+  <dependencies>
+    <dependency><groupId>org.apache.kafka</groupId><artifactId>kafka_2.13</artifactId><version>{VERSION}</version></dependency>
+  </dependencies>
+</project>
+"""
 
 
-class MockKafka:
+class Kafka:
     """A running broker."""
 
     def __init__(self, producer: Producer) -> None:
@@ -42,8 +62,76 @@ class MockKafka:
 
 
 @contextmanager
-def mock_kafka() -> Iterator[MockKafka]:
+def mock_kafka() -> Iterator[Kafka]:
     """Start a broker, and stop it at the end."""
     producer = Producer({"bootstrap.servers": "none", "test.mock.num.brokers": 1, "log_level": 2})
-    yield MockKafka(producer)
+    yield Kafka(producer)
     producer.flush(5)
+
+
+@contextmanager
+def real_kafka(folder: Path) -> Iterator[Kafka]:
+    """Start a broker that keeps everything in a folder, and stop it at the end."""
+    command = ["java", "-Xmx512m", "-cp", f"{_fetched(folder)}/*"]
+    with ExitStack() as free:
+        broker, controller = (free.enter_context(socket.create_server(("127.0.0.1", 0))) for _ in range(2))
+        ports = broker.getsockname()[1], controller.getsockname()[1]
+    settings = folder / "server.properties"
+    settings.write_text(_settings(folder, *ports))
+    cluster = urlsafe_b64encode(uuid4().bytes).decode()[:22]
+    formatting = [*command, "kafka.tools.StorageTool", "format", "-t", cluster, "-c", str(settings)]
+    subprocess.run(formatting, check=True, capture_output=True)
+    with (folder / "log").open("wb") as log:
+        process = subprocess.Popen([*command, "kafka.Kafka", str(settings)], stdout=log, stderr=log)
+    try:
+        producer = Producer({"bootstrap.servers": f"127.0.0.1:{ports[0]}", "log_level": 0})
+        end = time.monotonic() + PATIENCE
+        while not _answers(producer):
+            assert process.poll() is None, (folder / "log").read_text()[-3_000:]
+            assert time.monotonic() < end
+        yield Kafka(producer)
+    finally:
+        process.terminate()
+        process.wait(PATIENCE)
+
+
+def _fetched(folder: Path) -> Path:
+    """Let Maven fetch what a broker needs."""
+    if shutil.which("mvn") is None:
+        pytest.skip("a real Kafka needs Maven, which fetches it")
+    (folder / "pom.xml").write_text(_POM)
+    jars = folder / "jars"
+    done = subprocess.run(
+        ["mvn", "-q", "-B", "-f", str(folder / "pom.xml"), "dependency:copy-dependencies", f"-DoutputDirectory={jars}"],
+        capture_output=True,
+        text=True,
+        timeout=PATIENCE,
+        check=False,
+    )
+    if done.returncode != 0:
+        pytest.skip(f"Maven does not find Kafka {VERSION}: {done.stdout[:500]}")
+    return jars
+
+
+def _settings(folder: Path, broker: int, controller: int) -> str:
+    return f"""process.roles=broker,controller
+node.id=1
+controller.quorum.voters=1@127.0.0.1:{controller}
+controller.listener.names=CONTROLLER
+listeners=PLAINTEXT://127.0.0.1:{broker},CONTROLLER://127.0.0.1:{controller}
+advertised.listeners=PLAINTEXT://127.0.0.1:{broker}
+listener.security.protocol.map=PLAINTEXT:PLAINTEXT,CONTROLLER:PLAINTEXT
+log.dirs={folder}/data
+num.partitions=4
+offsets.topic.replication.factor=1
+transaction.state.log.replication.factor=1
+transaction.state.log.min.isr=1
+group.initial.rebalance.delay.ms=0
+"""
+
+
+def _answers(producer: Producer) -> bool:
+    try:
+        return bool(producer.list_topics(timeout=1).brokers)
+    except KafkaException:
+        return False

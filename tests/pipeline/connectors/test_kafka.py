@@ -9,7 +9,7 @@ import pytest
 from pyspark.sql import DataFrame, SparkSession
 
 from support.jobs import ran, settled
-from support.kafka import MockKafka, mock_kafka
+from support.kafka import Kafka, mock_kafka, real_kafka
 from tamis.pipeline.connectors.kafka import KafkaSource
 from tamis.pipeline.connectors.rejects import Rejects
 from tamis.pipeline.job import delivering
@@ -19,9 +19,10 @@ from tamis.pipeline.job.sinks import write
 SCHEMA = "n long, x double"
 
 
-@pytest.fixture(scope="module")
-def kafka() -> Iterator[MockKafka]:
-    with mock_kafka() as broker:
+@pytest.fixture(scope="module", params=["mock", pytest.param("real", marks=pytest.mark.elsewhere)])
+def kafka(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Kafka]:
+    real = request.param == "real"
+    with real_kafka(tmp_path_factory.mktemp("kafka")) if real else mock_kafka() as broker:
         yield broker
 
 
@@ -52,7 +53,7 @@ topic = "{topics}-out"
     return folder / "pipeline.toml"
 
 
-def told(kafka: MockKafka, topic: str) -> list[tuple[str, int, int]]:
+def told(kafka: Kafka, topic: str) -> list[tuple[str, int, int]]:
     """Return what was sent: the subscription, the event, and the version."""
     found = []
     for record in kafka.records(topic):
@@ -63,7 +64,7 @@ def told(kafka: MockKafka, topic: str) -> list[tuple[str, int, int]]:
 
 
 def test_from_topic_to_topic_with_bad_records_and_a_restart(
-    spark: SparkSession, tmp_path: Path, kafka: MockKafka, monkeypatch: pytest.MonkeyPatch
+    spark: SparkSession, tmp_path: Path, kafka: Kafka, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     kafka.put("quotes", b'{"n": 1, "x": 5}', b"nonsense", None, b'{"n": 2, "x": 50}')
     kafka.put("quotes", b'{"n": 3, "x": "high"}', partition=1)
@@ -98,7 +99,7 @@ def test_from_topic_to_topic_with_bad_records_and_a_restart(
     assert ran(spark, settings).batches == 0
 
 
-def test_a_table_has_what_is_there_between_two_bounds(spark: SparkSession, kafka: MockKafka) -> None:
+def test_a_table_has_what_is_there_between_two_bounds(spark: SparkSession, kafka: Kafka) -> None:
     spark.dataSource.register(KafkaSource)
     kafka.put("table", *(str(number).encode() for number in range(5)))
     options = {"kafka.bootstrap.servers": kafka.servers, "subscribe": "table"}
@@ -120,9 +121,7 @@ def test_a_table_has_what_is_there_between_two_bounds(spark: SparkSession, kafka
         ({"subscribe": "table", "startingOffsets": "soon"}, "option 'startingOffsets' is earliest, latest, or JSON"),
     ],
 )
-def test_options_that_are_wrong_are_told(
-    spark: SparkSession, kafka: MockKafka, options: dict[str, str], said: str
-) -> None:
+def test_options_that_are_wrong_are_told(spark: SparkSession, kafka: Kafka, options: dict[str, str], said: str) -> None:
     spark.dataSource.register(KafkaSource)
     kafka.put("table", b"1")
     with pytest.raises(Exception, match=said):
@@ -132,7 +131,7 @@ def test_options_that_are_wrong_are_told(
 
 
 def test_a_check_says_whether_kafka_answers_and_has_the_topics(
-    spark: SparkSession, tmp_path: Path, kafka: MockKafka
+    spark: SparkSession, tmp_path: Path, kafka: Kafka
 ) -> None:
     kafka.put("there", b"{}")
     settings = settled(job(tmp_path, kafka.servers, "there"))
