@@ -17,17 +17,16 @@ from uuid import uuid4
 import pytest
 from confluent_kafka import Consumer, KafkaException, Producer, TopicPartition
 
-VERSION = "3.9.1"
 #: Seconds that Maven may take, and that the broker may take to start.
 PATIENCE = 300.0
-_POM = f"""<project xmlns="http://maven.apache.org/POM/4.0.0">
-  <modelVersion>4.0.0</modelVersion>
-  <groupId>tamis</groupId><artifactId>kafka</artifactId><version>1</version><packaging>pom</packaging>
-  <dependencies>
-    <dependency><groupId>org.apache.kafka</groupId><artifactId>kafka_2.13</artifactId><version>{VERSION}</version></dependency>
-  </dependencies>
-</project>
-"""
+BROKER = ("org.apache.kafka:kafka_2.13:3.9.1",)
+#: Spark's own connector, newest version that Maven has; that of its part for tokens is another.
+CONNECTOR = (
+    "org.apache.spark:spark-sql-kafka-0-10_2.13:4.2.0",
+    "org.apache.spark:spark-token-provider-kafka-0-10_2.13:4.0.0",
+    "org.apache.kafka:kafka-clients:3.9.1",
+    "org.apache.commons:commons-pool2:2.12.0",
+)
 
 
 class Kafka:
@@ -72,7 +71,7 @@ def mock_kafka() -> Iterator[Kafka]:
 @contextmanager
 def real_kafka(folder: Path) -> Iterator[Kafka]:
     """Start a broker that keeps everything in a folder, and stop it at the end."""
-    command = ["java", "-Xmx512m", "-cp", f"{_fetched(folder)}/*"]
+    command = ["java", "-Xmx512m", "-cp", f"{fetched(folder, *BROKER)}/*"]
     with ExitStack() as free:
         broker, controller = (free.enter_context(socket.create_server(("127.0.0.1", 0))) for _ in range(2))
         ports = broker.getsockname()[1], controller.getsockname()[1]
@@ -95,22 +94,37 @@ def real_kafka(folder: Path) -> Iterator[Kafka]:
         process.wait(PATIENCE)
 
 
-def _fetched(folder: Path) -> Path:
-    """Let Maven fetch what a broker needs."""
+def fetched(folder: Path, *artifacts: str, alone: bool = False) -> Path:
+    """Let Maven fetch jars, with all that they need unless `alone`, and return the folder that they are in."""
     if shutil.which("mvn") is None:
-        pytest.skip("a real Kafka needs Maven, which fetches it")
-    (folder / "pom.xml").write_text(_POM)
+        pytest.skip("Maven fetches this, and is not there")
     jars = folder / "jars"
-    done = subprocess.run(
-        ["mvn", "-q", "-B", "-f", str(folder / "pom.xml"), "dependency:copy-dependencies", f"-DoutputDirectory={jars}"],
-        capture_output=True,
-        text=True,
-        timeout=PATIENCE,
-        check=False,
-    )
+    pom = folder / "pom.xml"
+    pom.write_text(_project(artifacts, alone))
+    copying = ["mvn", "-q", "-B", "-f", str(pom), "dependency:copy-dependencies", f"-DoutputDirectory={jars}"]
+    try:
+        done = subprocess.run(copying, capture_output=True, text=True, timeout=PATIENCE, check=False)
+    except subprocess.TimeoutExpired:
+        pytest.skip(f"Maven takes more than {PATIENCE:g} s to fetch {', '.join(artifacts)}")
     if done.returncode != 0:
-        pytest.skip(f"Maven does not find Kafka {VERSION}: {done.stdout[:500]}")
+        pytest.skip(f"Maven does not find {', '.join(artifacts)}: {done.stdout[:500]}")
     return jars
+
+
+def _project(artifacts: tuple[str, ...], alone: bool) -> str:
+    """Return a project of Maven that depends on artifacts."""
+    without = "<exclusions><exclusion><groupId>*</groupId><artifactId>*</artifactId></exclusion></exclusions>"
+    needs = ""
+    for group, name, version in (each.split(":") for each in artifacts):
+        place = f"<groupId>{group}</groupId><artifactId>{name}</artifactId><version>{version}</version>"
+        needs += f"    <dependency>{place}{without if alone else ''}</dependency>\n"
+    return f"""<project xmlns="http://maven.apache.org/POM/4.0.0">
+  <modelVersion>4.0.0</modelVersion>
+  <groupId>tamis</groupId><artifactId>fetched</artifactId><version>1</version><packaging>pom</packaging>
+  <dependencies>
+{needs}  </dependencies>
+</project>
+"""
 
 
 def _settings(folder: Path, broker: int, controller: int) -> str:

@@ -1,6 +1,8 @@
 """From Kafka to Kafka: nothing is lost, nothing comes twice to what is idempotent, and bad records are put aside."""
 
 import json
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -8,8 +10,8 @@ from typing import Any
 import pytest
 from pyspark.sql import DataFrame, SparkSession
 
-from support.jobs import ran, settled
-from support.kafka import Kafka, mock_kafka, real_kafka
+from support.jobs import PATIENCE, ran, settled
+from support.kafka import CONNECTOR, Kafka, fetched, mock_kafka, real_kafka
 from tamis.pipeline.connectors.kafka import KafkaSource
 from tamis.pipeline.connectors.rejects import Rejects
 from tamis.pipeline.job import delivering
@@ -19,11 +21,19 @@ from tamis.pipeline.job.sinks import write
 SCHEMA = "n long, x double"
 
 
-@pytest.fixture(scope="module", params=["mock", pytest.param("real", marks=pytest.mark.elsewhere)])
-def kafka(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Kafka]:
-    real = request.param == "real"
-    with real_kafka(tmp_path_factory.mktemp("kafka")) if real else mock_kafka() as broker:
+@pytest.fixture(scope="module")
+def real(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Kafka]:
+    with real_kafka(tmp_path_factory.mktemp("kafka")) as broker:
         yield broker
+
+
+@pytest.fixture(scope="module", params=["mock", "real"])
+def kafka(request: pytest.FixtureRequest) -> Iterator[Kafka]:
+    if request.param == "real":
+        yield request.getfixturevalue("real")
+    else:
+        with mock_kafka() as broker:
+            yield broker
 
 
 def job(folder: Path, servers: str, topics: str) -> Path:
@@ -97,6 +107,30 @@ def test_from_topic_to_topic_with_bad_records_and_a_restart(
     headers = [record.headers() for record in kafka.records("quotes-out")]
     assert len({header[0][1] for header in headers}) == len(sent)
     assert ran(spark, settings).batches == 0
+
+
+def test_sparks_own_connector_gives_the_same(tmp_path: Path, real: Kafka) -> None:
+    jars = fetched(tmp_path, *CONNECTOR, alone=True).glob("*.jar")
+    real.put("trades", b'{"n": 1, "x": 5}', b"nonsense", None, b'{"n": 2, "x": 50}')
+    file = job(tmp_path, real.servers, "trades")
+    text = file.read_text().replace('format = "kafka"', 'format = "kafka"\nconnector = "spark"')
+    file.write_text(f'{text}[spark.conf]\n"spark.jars" = "{",".join(map(str, jars))}"\n')
+    assert completed(file) == {"events": 4, "rejected": 2, "answers": 3}
+    (tmp_path / "subscriptions.csv").write_text("id,condition\nnew,n >= 0\n")
+    real.put("trades", b'{"n": 4, "x": 0}', partition=2)
+    assert completed(file) == {"events": 1, "rejected": 0, "answers": 1}
+    assert told(real, "trades-out") == [("any", 1, 1), ("any", 2, 1), ("high", 2, 1), ("new", 4, 2)]
+    rejects = Rejects(tmp_path / "state" / "rejects").table()
+    assert sorted(rejects["place"].to_pylist()) == ["trades partition 0 offset 1", "trades partition 0 offset 2"]
+
+
+def completed(file: Path) -> dict[str, int]:
+    """Run a job in a Spark of its own, and return how much it did."""
+    command = [str(Path(sys.executable).with_name("tamis")), "pipeline", "run", str(file), "--json"]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE, check=False)
+    assert done.returncode == 0, done.stderr[-3_000:]
+    summary = json.loads(done.stdout)
+    return {name: summary[name] for name in ("events", "rejected", "answers")}
 
 
 def test_a_table_has_what_is_there_between_two_bounds(spark: SparkSession, kafka: Kafka) -> None:
