@@ -1,22 +1,19 @@
 """The head of an index: subscriptions that came last, not yet in a segment.
 
-An event finds those of them that ask for one value of an attribute in a table, and looks at all others. Readers need
-no lock: entries are only ever appended, and tell from which version on they are there, and gone.
+An event finds them by their anchors. Readers need no lock: entries are only ever appended, and tell from which version
+on they are there, and gone.
 """
 
 from collections.abc import Iterator, Mapping
-from typing import Any, Final
+from typing import Any
 
-from tamis.language import And, Comparison, Expression
-from tamis.language.values import read, typed
+from tamis.language import Expression
+from tamis.matching.segments.anchors import Anchors
 from tamis.matching.segments.draft import draft_of
 from tamis.matching.segments.ids import Id, Ids
 from tamis.matching.segments.part import NEVER, Part
 from tamis.matching.segments.segment import build
 from tamis.matching.segments.texts import Texts
-
-#: Types of values by which an event finds entries: those that are equal if and only if the language says so.
-_PLAIN: Final = (int, float, str, bool)
 
 
 class Entry:
@@ -43,8 +40,7 @@ class Head:
         self.entries: list[Entry] = []
         #: Those that were not removed.
         self.by_id: dict[Id, Entry] = {}
-        self._by_value: dict[str, dict[Any, list[Entry]]] = {}
-        self._others: list[Entry] = []
+        self._anchors: Anchors[Entry] = Anchors()
         self._part: tuple[Part, list[Entry]] | None = None
 
     def __len__(self) -> int:
@@ -52,11 +48,7 @@ class Head:
 
     def append(self, entry: Entry) -> None:
         """Append an entry. It is there when its version is."""
-        anchor = _anchor(entry.expression)
-        if anchor is None:
-            self._others.append(entry)
-        else:
-            self._by_value.setdefault(anchor.attribute, {}).setdefault(anchor.value, []).append(entry)
+        self._anchors.append(entry.expression, entry)
         self.entries.append(entry)
         self.by_id[entry.id] = entry
 
@@ -68,14 +60,7 @@ class Head:
 
     def match(self, event: Mapping[str, Any], version: int) -> Iterator[Id]:
         """Yield the ids of what an event meets in a version."""
-        if not self.entries:
-            return
-        for attribute, by_value in list(self._by_value.items()):
-            _, value = read(event, attribute)
-            for entry in by_value.get(value, ()) if type(value) in _PLAIN else ():
-                if entry.is_there(version) and entry.expression.matches(event):
-                    yield entry.id
-        for entry in self._others:
+        for entry in self._anchors.met(event):
             if entry.is_there(version) and entry.expression.matches(event):
                 yield entry.id
 
@@ -104,11 +89,3 @@ def part_of(entries: list[Entry]) -> tuple[Part, list[Entry]]:
     ordered = [entries[number] for number in order.tolist()]
     ids, texts = Ids.of([entry.id for entry in ordered]), Texts.of([entry.text for entry in ordered])
     return Part(segment, ids, texts), ordered
-
-
-def _anchor(expression: Expression) -> Comparison | None:
-    """Return a comparison that an event must meet, with one plain value, if there is any."""
-    for part in expression.operands if isinstance(expression, And) else (expression,):
-        if isinstance(part, Comparison) and part.operator == "=" and type(typed(part.value)[1]) in _PLAIN:
-            return part
-    return None

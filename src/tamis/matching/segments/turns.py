@@ -6,6 +6,7 @@ So no reader waits long for a writer that computes, and no writer for readers th
 import os
 import sys
 import threading
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import wraps
@@ -16,6 +17,9 @@ T = TypeVar("T")
 
 #: Seconds after which a thread that computes gives way to one that waits; Python's own default is 0.005.
 TURN: Final = 0.00005
+#: Seconds for which turns stay short after a change: whoever begins to wait between two changes would wait for a long
+#: turn, although the next one is a short one.
+LINGER: Final = 0.05
 
 #: By how much a thread in the background is less important than others: it has about a tenth of their share where
 #: there are more threads than cores.
@@ -24,24 +28,51 @@ NICE: Final = 10
 _lock = threading.Lock()
 _users = 0
 _usual = TURN
+_last = 0.0
+_keeper: threading.Thread | None = None
 
 
 @contextmanager
 def short_turns() -> Iterator[None]:
-    """Let threads take short turns meanwhile. The setting is one for the whole process; it is put back at the end."""
-    global _users, _usual
+    """Let threads take short turns meanwhile. The setting is one for the whole process; soon after it is put back."""
+    global _users, _usual, _last, _keeper
     with _lock:
-        if _users == 0:
-            _usual = sys.getswitchinterval()
-            sys.setswitchinterval(min(TURN, _usual))
         _users += 1
+        # In a forked process there is no such thread, whatever was noted of it.
+        if _keeper is None or not _keeper.is_alive():
+            if _keeper is None:
+                _usual = sys.getswitchinterval()
+                sys.setswitchinterval(min(TURN, _usual))
+            _keeper = threading.Thread(target=_put_back, name="tamis-turns", daemon=True)
+            _keeper.start()
     try:
         yield
     finally:
         with _lock:
             _users -= 1
-            if _users == 0:
+            _last = time.monotonic()
+
+
+def _put_back() -> None:
+    """Wait until there was no change for a while, and put the setting back."""
+    global _keeper
+    while True:
+        time.sleep(LINGER)
+        with _lock:
+            if _users == 0 and time.monotonic() - _last >= LINGER:
                 sys.setswitchinterval(_usual)
+                _keeper = None
+                return
+
+
+def _renew_lock() -> None:
+    """Let a forked process not wait for a thread that it has not."""
+    global _lock
+    _lock = threading.Lock()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_renew_lock)
 
 
 def in_short_turns(function: Callable[P, T]) -> Callable[P, T]:
