@@ -66,7 +66,7 @@ def test_every_claim_is_answered(experiment: str, scale: Scale, monkeypatch: pyt
     assert {claim.kind for claim in MODULES[experiment].CLAIMS} <= {series.panel for series in outcome.figure.series}
 
 
-def test_the_lead_on_advertisements_is_told_for_both_kinds(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_lead_on_advertisements_is_told_for_all_kinds(monkeypatch: pytest.MonkeyPatch) -> None:
     def attempt(league: ArbitraryLeague, name: str, _task: Any) -> Trial:
         rank = 1 + list(league.engines).index(name)
         return Trial(1, rank, rank, rank, rank, rank, rank, [1])
@@ -79,8 +79,8 @@ def test_the_lead_on_advertisements_is_told_for_both_kinds(monkeypatch: pytest.M
     # The A-Tree is the last of seven here, and SCAN the first.
     assert leads == {
         f"{kind}, {size:,}: A-Tree / SCAN, the best of the others, match time": 7
-        for kind, sizes in (("ads", (20_000, 60_000, 200_000)), ("broad ads", (20_000, 60_000)))
-        for size in sizes
+        for kind, sizes in e002_abe_ads.SIZES.items()
+        for size in sizes[Scale.FULL]
     }
 
 

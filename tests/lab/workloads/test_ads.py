@@ -47,6 +47,15 @@ def test_arbitrary_advertisements_mix_and_or_and_not() -> None:
     assert ArbitraryAds().subscriptions == 1_392_196
 
 
+def test_advertisements_may_be_there_several_times() -> None:
+    texts = generate(ArbitraryAds(subscriptions=1_000, events=1, repeats=3)).conditions.texts()
+    assert len(texts) == 1_000
+    counts = texts.value_counts().field("counts").to_pylist()
+    # Some are drawn twice: short ones, which ask for little more than an audience.
+    assert sum(count % 4 == 0 for count in counts) == len(counts)
+    assert 230 <= len(counts) <= 250
+
+
 def test_how_selective_advertisements_are_is_a_choice() -> None:
     met = {}
     for audience, cardinality in ((True, 1_000), (False, 50)):

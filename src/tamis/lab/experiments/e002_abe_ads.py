@@ -15,14 +15,17 @@ from tamis.lab.contest import contest, point
 from tamis.lab.experiment import Context, Experiment, Figure, Outcome, Row, Scale, Table
 from tamis.lab.workloads import ArbitraryAds, generate
 
-#: How selective the advertisements of the thesis are is not known: ours, and such that an event meets far more of.
+#: How selective the advertisements of the thesis are is not known, nor how many of them are the same: ours, others of
+#: which none is there twice, and such that an event meets far more of.
 KINDS: Final[Mapping[str, ArbitraryAds]] = {
-    "ads": ArbitraryAds(),
+    "ads": ArbitraryAds(repeats=3),
+    "different ads": ArbitraryAds(),
     "broad ads": ArbitraryAds(audience=False, cardinality=50),
 }
 #: The thesis has 1,392,196 expressions.
 SIZES: Final[Mapping[str, Mapping[Scale, tuple[int, ...]]]] = {
     "ads": {Scale.QUICK: (1_000, 3_000, 10_000), Scale.FULL: (20_000, 60_000, 200_000)},
+    "different ads": {Scale.QUICK: (1_000, 3_000, 10_000), Scale.FULL: (20_000, 60_000, 200_000)},
     "broad ads": {Scale.QUICK: (1_000, 3_000, 10_000), Scale.FULL: (20_000, 60_000)},
 }
 _STATED: Final = 1_392_196
@@ -67,7 +70,7 @@ CLAIMS: Final = (
 
 
 def run(context: Context) -> Outcome:
-    """Compare the engines at every size of both kinds, and check how memory is counted."""
+    """Compare the engines at every size of all kinds, and check how memory is counted."""
     points = [
         point(kind, size, msgspec.structs.replace(spec, subscriptions=size), context.scale)
         for kind, spec in KINDS.items()
@@ -114,14 +117,19 @@ EXPERIMENT: Final = Experiment(
     id="002-abe-ads",
     title="All engines on advertisements as arbitrary expressions",
     source="specs/002 §9.5, Table 10.4.2 (thesis L1782-1901)",
-    setup="Advertisements of 1 to 56 predicates, 8 on average, over 122 dimensions: alternatives that must all be met, "
-    "some of them negated; events of 20 attributes. The data of the thesis are private: ours are made to its means, "
-    "but how selective they are is our choice, and the ratios depend on it. `ads` ask for an audience first (`=` or "
-    "`in`) and have 1,000 values, so that an event meets about 0.3 % of them: the times of the thesis leave no room "
-    "for many more. `broad ads` have no audience and 50 values, and an event meets about 5 %. The thesis has no "
-    "figures for them, and the lead of the A-Tree there is far smaller, as the last rows of the first table show. "
-    "Memory is counted: all arrays and tables of an engine; a second table sets it against all memory allocated by "
-    "Python, NumPy included, while the engine was built, as `tracemalloc` has it.",
+    setup="Advertisements of 1 to 56 predicates, 8 on average, over 122 dimensions: alternatives that must all be "
+    "met, some of them negated; events of 20 attributes. The data of the thesis are private: ours are made to its "
+    "means, but how selective they are and how often the same one occurs is our choice, and the ratios depend on it. "
+    "`ads` ask for an audience first (`=` or `in`) and have 1,000 values, so that an event meets about 0.3 % of "
+    "them: the times of the thesis leave no room for many more. Each of them occurs four times: the thesis says "
+    "(L1901) that in its data predicates, subexpressions and expressions are duplicated many times, and that this is "
+    "why the A-Tree is built fastest. With five repeats it saves 77 % of BoP's build time and 76 % of memory, on the "
+    "advertisements 71 and 65 %: so three repeats are rather few. Of `different ads` each occurs once; where all are "
+    "different, the thesis (L1884) finds the A-Tree, BoP and Interval ID built in very similar times. `broad ads` "
+    "have no audience and 50 values, and an event meets about 5 %. The thesis has no figures for them, and the lead "
+    "of the A-Tree there is far smaller, as the last rows of the first table show. Memory is counted: all arrays and "
+    "tables of an engine; a second table sets it against all memory allocated by Python, NumPy included, while the "
+    "engine was built, as `tracemalloc` has it.",
     run=run,
     grid="timed",
 )

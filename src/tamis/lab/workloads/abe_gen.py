@@ -13,7 +13,7 @@ from tamis.lab.workloads.conjunctions import numbered
 from tamis.lab.workloads.draws import Ints, offsets_of, pick, zipf
 from tamis.lab.workloads.events import SparseEvents
 from tamis.lab.workloads.predicates import operators, true_of
-from tamis.lab.workloads.text import joined, line, merged
+from tamis.lab.workloads.text import joined, line, merged, repeated
 from tamis.lab.workloads.workload import ArbitraryConditions, WorkloadSpec
 
 #: Trees written at once.
@@ -96,13 +96,10 @@ class AbeGen(WorkloadSpec, frozen=True, kw_only=True):
 
     def asked(self, rng: np.random.Generator, shared: None, count: int) -> ArbitraryConditions:  # noqa: ARG002
         """Draw expressions."""
-        unique = -(-count // (self.repeats + 1))
-        parts = [self._texts(rng, min(_CHUNK, unique - first)) for first in range(0, unique, _CHUNK)]
-        texts = pa.concat_arrays(parts)
-        if self.repeats:
-            copies = np.resize(np.arange(unique), count)
-            texts = texts.take(pa.array(rng.permutation(copies)))
-        return ArbitraryConditions(texts)
+        return ArbitraryConditions(repeated(rng, count, self.repeats, self._drawn))
+
+    def _drawn(self, rng: np.random.Generator, count: int) -> pa.Array:
+        return pa.concat_arrays([self._texts(rng, min(_CHUNK, count - first)) for first in range(0, count, _CHUNK)])
 
     def told(self, rng: np.random.Generator, shared: None, count: int) -> SparseEvents:  # noqa: ARG002
         """Draw events."""

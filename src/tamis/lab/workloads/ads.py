@@ -10,7 +10,7 @@ from tamis.lab.workloads.conjunctions import Operator, conjunctions, numbered
 from tamis.lab.workloads.draws import Ints, distinct, pick, tilted, zipf
 from tamis.lab.workloads.events import SparseEvents, sparse_events
 from tamis.lab.workloads.predicates import true_of
-from tamis.lab.workloads.text import composed, line, merged
+from tamis.lab.workloads.text import composed, line, merged, repeated
 from tamis.lab.workloads.workload import ArbitraryConditions, Conditions, WorkloadSpec
 
 #: Targeting asks mostly for certain values; the shares are ours.
@@ -79,12 +79,17 @@ class ArbitraryAds(Ads, frozen=True, kw_only=True):
     cardinality: int = 1_000
     #: Whether the first predicate of each is an audience; otherwise all of them are alternatives.
     audience: bool = True
+    #: Further copies of every advertisement. The thesis says that in its data they are many, but not how many.
+    repeats: int = 0
 
     def asked(self, rng: np.random.Generator, shared: None, count: int) -> ArbitraryConditions:  # noqa: ARG002
         """Draw advertisements."""
+        return ArbitraryConditions(repeated(rng, count, self.repeats, self._drawn))
+
+    def _drawn(self, rng: np.random.Generator, count: int) -> pa.Array:
         sizes = self.sizes(rng, count)
         parts = [self._conditions(rng, some) for some in np.array_split(sizes, -(-len(sizes) // _CHUNK))]
-        return ArbitraryConditions(pa.concat_arrays(parts))
+        return pa.concat_arrays(parts)
 
     def _conditions(self, rng: np.random.Generator, sizes: Ints) -> pa.Array:
         if not self.audience:

@@ -1,6 +1,6 @@
 """Conditions as text, written for whole columns at once."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -39,6 +39,15 @@ def merged(masks: Sequence[Flags], parts: Sequence[pa.Array]) -> pa.Array:
     places = np.empty(len(order), dtype=np.int64)
     places[order] = np.arange(len(order))
     return pa.concat_arrays(parts).take(pa.array(places))
+
+
+def repeated(
+    rng: np.random.Generator, count: int, repeats: int, draw: Callable[[np.random.Generator, int], pa.Array]
+) -> pa.Array:
+    """Draw so many texts, of which each occurs `repeats` times more, in random order."""
+    different = -(-count // (repeats + 1))
+    texts = draw(rng, different)
+    return texts.take(pa.array(rng.permutation(np.resize(np.arange(different), count)))) if repeats else texts
 
 
 def composed(rng: np.random.Generator, predicates: pa.Array, sizes: Ints) -> pa.Array:
