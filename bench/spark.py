@@ -1,20 +1,20 @@
 """How fast does `match` run on Spark, against joins in Spark SQL and against nothing but reading and the kernel?
 
     python bench/spark.py [match cores memory] [--events 1000000] [--subscriptions 100000] [--many 1000000]
-                          [--slice 20000] [--passes 3] [--json FILE]
+                          [--slice 20000] [--passes 8] [--json FILE]
 
 Events have ten attributes, uniform floats, in a Parquet file; conditions are three ranges of the same width, so that
 0.1 % or 0.01 % of them are met. Rates are events per CPU second of the whole process tree (driver, JVM, Python
-workers), the best of several passes, into a sink that takes everything; lists of ids come out. Joins run on a slice,
-and the slope between half a slice and a whole one counts, so that what they do once is not held against them. The
-prototype (`harness/bitsets.py`) knows nothing but such conditions, and takes turns with `match`. Answers are compared;
-a wrong one ends the run with an error.
+workers), the best of several passes, into a sink that takes everything; lists of ids come out. Joins run on a slice of
+the events and on one five times as long, and what the difference takes counts, so that what they do once is not held
+against them. The prototype (`harness/bitsets.py`) knows nothing but such conditions, and takes turns with `match`.
+Answers are compared; a wrong one ends the run with an error.
 """
 
 import argparse
 import os
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from itertools import combinations
 from pathlib import Path
 from time import perf_counter, process_time
@@ -43,6 +43,8 @@ BUCKETS, CROSS, TOTAL, CORES, PROTOTYPE = 15, 300, 1.5, 1.7, 1.0
 NAMES: Final = [f"a{number}" for number in range(ATTRIBUTES)]
 #: What tells events apart: it alone comes out again, with the ids.
 KEY: Final = "n"
+#: How many times as long the longer slice is on which a join runs.
+LONGER: Final = 5
 #: Rows in an Arrow batch of Spark.
 BATCH: Final = 10_000
 SELECTIVITIES: Final = {"0.1 %": 1e-3, "0.01 %": 1e-4}
@@ -56,7 +58,9 @@ def main() -> None:
     arguments.add_argument("--subscriptions", type=int, default=100_000)
     arguments.add_argument("--many", type=int, default=1_000_000, help="conditions whose memory is shared")
     arguments.add_argument("--slice", type=int, default=20_000, help="events that are joined")
-    arguments.add_argument("--passes", type=int, default=3, help="how often everything is timed")
+    arguments.add_argument(
+        "--passes", type=int, default=8, help="how often all is timed: Java compiles during the first"
+    )
     arguments.add_argument("--json", type=Path, metavar="FILE", help="write all figures there")
     chosen = arguments.parse_args()
     with tempfile.TemporaryDirectory() as folder:
@@ -141,7 +145,8 @@ class Bench:
             for name, seconds in parts.items():
                 yield figure(f"share of {name}", 100 * seconds / total, "%")
             if share == max(SELECTIVITIES.values()):
-                joined = [self.joined(events, conditions, store, number) for number in (2, RANGES)]
+                slices = ((2, self.chosen.slice // 4), (RANGES, self.chosen.slice))
+                joined = [self.joined(events, conditions, store, *each) for each in slices]
                 yield figure("bucket join, 2 attributes", joined[0], "events/CPU s")
                 yield figure("bucket join, 3 attributes", joined[1], "events/CPU s")
                 yield figure("to the best bucket join", rate / max(joined), "times", at_least(BUCKETS))
@@ -203,24 +208,22 @@ class Bench:
         found = rival.select(F.sum(F.size("ids"))).first()
         if found is None or found[0] != matches:
             raise AssertionError(f"the prototype finds {found}, match {matches}")
-        turns = [[walled(lambda at=frame: sunk(at), 1) for frame in (answer, rival)] for _ in range(self.passes)]  # type: ignore[misc]
-        ours, theirs = zip(*turns, strict=True)
-        return min(ours), min(theirs)
+        ours, theirs = in_turn((answer, rival), perf_counter, self.passes)
+        return ours, theirs
 
-    def joined(self, events: DataFrame, conditions: "Conditions", store: Path, attributes: int) -> float:
+    def joined(self, events: DataFrame, conditions: "Conditions", store: Path, attributes: int, few: int) -> float:
         """Return the rate of an equality join on the buckets of some attributes of each condition."""
-        some = events.limit(self.chosen.slice).cache()
-        expected = match(some, store, output="pairs", columns=[KEY]).count()
-        pairs = bucketed(some, conditions, attributes).cache()
-        if self.chosen.slice <= self.chosen.events and pairs.count() != expected:
-            raise AssertionError(f"the join on {attributes} attributes finds {pairs.count()}, match {expected}")
-        pairs.unpersist()
-        halves = [bucketed(some.limit(self.chosen.slice // parts), conditions, attributes) for parts in (2, 1)]
-        times = [best(lambda at=half: sunk(at), min(2, self.passes)) for half in halves]  # type: ignore[misc]
-        some.unpersist()
-        count: int = self.chosen.slice
+        many = LONGER * few
+        slices = [events.limit(count).cache() for count in (few, many)]
+        joins = [bucketed(some, conditions, attributes) for some in slices]
+        found, expected = joins[0].count(), match(slices[0], store, output="pairs", columns=[KEY]).count()
+        if found != expected:
+            raise AssertionError(f"the join on {attributes} attributes finds {found}, match {expected}")
+        once, whole = in_turn(joins, tree_seconds, min(3, self.passes))
+        for some in slices:
+            some.unpersist()
         # Where a slice is so small that the clock does not see it, what is done once counts too.
-        return (count - count // 2) / (times[1] - times[0]) if times[1] > times[0] else count / times[1]
+        return (many - few) / (whole - once) if whole > once else many / whole
 
     def crossed(self, events: DataFrame, conditions: "Conditions") -> float:
         """Return the rate of a join that looks at all pairs, extrapolated from a few."""
@@ -228,7 +231,7 @@ class Bench:
         some = valued(events.limit(count))
         few = min(10_000, conditions.count)
         pairs = some.join(F.broadcast(conditions.columns(events.sparkSession, few)), on=F.expr(met(RANGES)))
-        seconds = best(lambda: sunk(pairs), min(2, self.passes))
+        seconds = best(lambda: sunk(pairs), self.passes)
         return count * few / seconds / conditions.count
 
 
@@ -314,6 +317,12 @@ def walled(work: Callable[[], object], passes: int) -> float:
     return _least(work, perf_counter, passes)
 
 
+def in_turn(frames: Sequence[DataFrame], clock: Callable[[], float], passes: int) -> list[float]:
+    """Return the least time that each of several tables takes, which are computed in turn."""
+    turns = [[_timed(lambda at=frame: sunk(at), clock) for frame in frames] for _ in range(passes)]  # type: ignore[misc]
+    return [min(times) for times in zip(*turns, strict=True)]
+
+
 def fastest(work: Callable[[], object]) -> float:
     """Return the fewest CPU seconds of this process."""
     return _least(work, process_time, 2)
@@ -321,12 +330,13 @@ def fastest(work: Callable[[], object]) -> float:
 
 def _least(work: Callable[[], object], clock: Callable[[], float], passes: int) -> float:
     work()
-    times = []
-    for _ in range(passes):
-        start = clock()
-        work()
-        times.append(clock() - start)
-    return min(times)
+    return min(_timed(work, clock) for _ in range(passes))
+
+
+def _timed(work: Callable[[], object], clock: Callable[[], float]) -> float:
+    start = clock()
+    work()
+    return clock() - start
 
 
 if __name__ == "__main__":
