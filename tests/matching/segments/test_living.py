@@ -18,7 +18,7 @@ from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, 
 import tamis
 from support.strategies import conjunctions, events, expressions
 from tamis.language import Expression
-from tamis.matching.segments import living, reading
+from tamis.matching.segments import head, living, reading
 
 EXAMPLES = int(os.environ.get("TAMIS_TEST_EXAMPLES", "40"))
 #: How long threads go on, in seconds.
@@ -468,7 +468,7 @@ def test_what_fails_in_the_background_is_told_and_nothing_is_lost(monkeypatch: p
         raise MemoryError("no room")
 
     with monkeypatch.context() as patch:
-        patch.setattr(living, "part_of", broken)
+        patch.setattr(head, "part_of", broken)
         for id in range(10):
             index.add(id, "a = 1")
         with pytest.raises(MemoryError, match="no room"):

@@ -1,5 +1,6 @@
 """An attribute of a segment: how its values are put on its line, and which filters they pass."""
 
+from array import array
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Final
@@ -130,34 +131,35 @@ class Attribute:
         before = begin - 1
         if kind is Kind.OTHER:
             return lambda _: before
+        # Arrays rather than lists: they are there at once, and the garbage collector does not go through them.
         if kind is REAL:
-            reals = cuts.real[begin:end].tolist()
+            reals = array("d", cuts.real[begin:end].tobytes())
             return lambda value: before + bisect_right(reals, value)
         if kind is Kind.STRING:
             offset, text = cuts.offset, cuts.text
             texts = [text[offset[at] : offset[at + 1]].tobytes() for at in range(begin, end)]
             return lambda value: before + bisect_right(texts, utf8(value))
-        wholes = cuts.whole[begin:end].tolist()
+        wholes = array("q", cuts.whole[begin:end].tobytes())
         if kind is Kind.NUMBER:
             return lambda value: before + bisect_right(wholes, value)
         return lambda value: before + bisect_right(wholes, as_integer(value))
 
     # --- columns ------------------------------------------------------------------------------------
 
-    def locate_plainly(self, array: pa.Array, entries: Entries) -> bool:
+    def locate_plainly(self, column: pa.Array, entries: Entries) -> bool:
         """Add the leaves of a plain column of numbers or strings; tell if it is none."""
-        kind = array.type
+        kind = column.type
         dtype = _PLAIN.get(kind)
         if dtype is None:
             return False
         assert self.dimension is not None
-        buffers, shift = array.buffers(), array.offset
+        buffers, shift = column.buffers(), column.offset
         valid = ALL_VALID if buffers[0] is None else np.frombuffer(buffers[0], np.uint8)
         cuts = self._stretches.cuts
         if kind in _TEXTS:
-            entries.search_texts(array, valid, shift, cuts, self._stretches.of(self.dimension, Kind.STRING))
+            entries.search_texts(column, valid, shift, cuts, self._stretches.of(self.dimension, Kind.STRING))
             return True
-        values = np.frombuffer(buffers[1], dtype, len(array), shift * kind.byte_width)
+        values = np.frombuffer(buffers[1], dtype, len(column), shift * kind.byte_width)
         if kind in _REALS:
             entries.search(values, valid, shift, cuts.real, self._guide(REAL))
         elif (table := self.table()) is not None:

@@ -9,7 +9,7 @@ Code is written in triples: `(dimension, low, high)` is a stretch, `(ALL, length
 connectives over what follows, where `length` counts the triples from there on, the connective included.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import chain
 from typing import Final
@@ -54,30 +54,56 @@ class Draft:
         return len(self.never)
 
 
-def draft_of(expressions: Sequence[Expression]) -> Draft:
-    """Return expressions as a draft."""
-    written = Forms()
-    never = np.zeros(len(expressions), np.bool_)
-    stored: list[int] = []
-    for number, expression in enumerate(expressions):
-        constant = written.write(expression)
+class Drafting:
+    """Takes conditions one after the other, for a draft of them all."""
+
+    def __init__(self) -> None:
+        self._forms = Forms()
+        #: Those that have a form, and those that no event meets; every event meets the others.
+        self._stored: list[int] = []
+        self._never: list[int] = []
+        self._count = 0
+
+    def __len__(self) -> int:
+        return self._count
+
+    def append(self, expression: Expression) -> None:
+        """Take one more condition."""
+        # First: whoever is interrupted leaves a number that fits nothing.
+        number = self._count
+        self._count += 1
+        constant = self._forms.write(expression)
         if constant is None:
-            stored.append(number)
-        else:
-            never[number] = not constant
-    predicates = _predicates(written.wanted)
-    offsets, codes = written_out(*written.resolve(list(range(written.wanted.count))))
-    rows = np.array(stored, np.int32)
-    sizes = predicates.sizes[forms.leaves_of(codes)]
-    room = len(codes) + int(sizes[sizes > 1].sum())
-    terms, triples = np.empty((len(codes), TRIPLE), np.int32), np.empty((room, TRIPLE + 1), np.int32)
-    ended = _lay_out(
-        rows, offsets, codes, predicates.dimension, predicates.starts, predicates.stretches, terms, triples
-    )
-    terms, triples = terms[: ended[0]], triples[: ended[1]]
-    row, low, high = map(np.ascontiguousarray, terms.T)
-    code_row, code = np.ascontiguousarray(triples[:, 0]), np.ascontiguousarray(triples[:, 1:])
-    return Draft(list(written.wanted.by_name), predicates.cuts, row, low, high, code_row, code, never)
+            self._stored.append(number)
+        elif not constant:
+            self._never.append(number)
+
+    def draft(self) -> Draft:
+        """Return all conditions as a draft."""
+        written = self._forms
+        never = np.zeros(self._count, np.bool_)
+        never[self._never] = True
+        predicates = _predicates(written.wanted)
+        offsets, codes = written_out(*written.resolve(list(range(written.wanted.count))))
+        rows = np.array(self._stored, np.int32)
+        sizes = predicates.sizes[forms.leaves_of(codes)]
+        room = len(codes) + int(sizes[sizes > 1].sum())
+        terms, triples = np.empty((len(codes), TRIPLE), np.int32), np.empty((room, TRIPLE + 1), np.int32)
+        ended = _lay_out(
+            rows, offsets, codes, predicates.dimension, predicates.starts, predicates.stretches, terms, triples
+        )
+        terms, triples = terms[: ended[0]], triples[: ended[1]]
+        row, low, high = map(np.ascontiguousarray, terms.T)
+        code_row, code = np.ascontiguousarray(triples[:, 0]), np.ascontiguousarray(triples[:, 1:])
+        return Draft(list(written.wanted.by_name), predicates.cuts, row, low, high, code_row, code, never)
+
+
+def draft_of(expressions: Iterable[Expression]) -> Draft:
+    """Return expressions as a draft."""
+    drafting = Drafting()
+    for expression in expressions:
+        drafting.append(expression)
+    return drafting.draft()
 
 
 def joined(drafts: Sequence[Draft]) -> Draft:

@@ -9,7 +9,7 @@ from typing import Any
 
 from tamis.language import Expression
 from tamis.matching.segments.anchors import Anchors
-from tamis.matching.segments.draft import draft_of
+from tamis.matching.segments.draft import Draft, Drafting, draft_of
 from tamis.matching.segments.ids import Id, Ids
 from tamis.matching.segments.part import NEVER, Part
 from tamis.matching.segments.segment import build
@@ -41,6 +41,8 @@ class Head:
         #: Those that were not removed.
         self.by_id: dict[Id, Entry] = {}
         self._anchors: Anchors[Entry] = Anchors()
+        #: All entries, for a part that is made of them: to draft each as it comes keeps no reader waiting.
+        self._drafting = Drafting()
         self._part: tuple[Part, list[Entry]] | None = None
 
     def __len__(self) -> int:
@@ -48,6 +50,7 @@ class Head:
 
     def append(self, entry: Entry) -> None:
         """Append an entry. It is there when its version is."""
+        self._drafting.append(entry.expression)
         self._anchors.append(entry.expression, entry)
         self.entries.append(entry)
         self.by_id[entry.id] = entry
@@ -72,6 +75,15 @@ class Head:
             known = self._part = part_of(list(self.entries))
         return known
 
+    def finished(self, version: int) -> tuple[Part, list[Entry]] | None:
+        """Return the entries of a version as a part, and in the order of its rows. Nothing is appended any more."""
+        entries = self.living(version)
+        if not entries:
+            return None
+        # Without what was removed, for an id may have two entries, and what somebody left who was interrupted.
+        whole = len(entries) == len(self._drafting)
+        return part_of(entries, self._drafting.draft() if whole else None)
+
     @property
     def looked_at(self) -> int:
         """How many entries rows were compared with by `as_part`, since the last was appended."""
@@ -82,10 +94,9 @@ class Head:
         return [entry for entry in list(self.entries) if entry.is_there(version)]
 
 
-def part_of(entries: list[Entry]) -> tuple[Part, list[Entry]]:
-    """Return a part with entries, and them in the order of its rows."""
-    draft = draft_of([entry.expression for entry in entries])
-    segment, order = build(draft)
+def part_of(entries: list[Entry], draft: Draft | None = None) -> tuple[Part, list[Entry]]:
+    """Return a part with entries, and them in the order of its rows. They may have been drafted already."""
+    segment, order = build(draft or draft_of(entry.expression for entry in entries))
     ordered = [entries[number] for number in order.tolist()]
     ids, texts = Ids.of([entry.id for entry in ordered]), Texts.of([entry.text for entry in ordered])
     return Part(segment, ids, texts), ordered

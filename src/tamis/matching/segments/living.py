@@ -338,14 +338,14 @@ class Living(Subscriptions):
             self._worker = None
 
     def _make_part(self, head: Head) -> None:
-        entries = head.living(self._state.version)
-        part, entries = part_of(entries) if entries else (None, entries)
+        made = head.finished(self._state.version)
         with self._writing:
             parts, heads, version = self._state
             if head not in heads:
                 # Something else was opened in the meantime.
                 return
-            if part is not None:
+            if made is not None:
+                part, entries = made
                 # What was removed in the meantime.
                 died = np.fromiter((entry.died for entry in entries), np.int64, len(entries))
                 part.bury(died)
