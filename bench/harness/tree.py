@@ -8,6 +8,8 @@ from typing import Final
 #: Those that this program may use.
 _CORES: Final = sorted(os.sched_getaffinity(0))
 _TICKS: Final = os.sysconf("SC_CLK_TCK")
+#: By number and start of a process: how long it was seen to have worked.
+_ticks: dict[tuple[int, str], int] = {}
 
 
 def processes() -> list[int]:
@@ -24,9 +26,15 @@ def processes() -> list[int]:
 
 
 def tree_seconds() -> float:
-    """Return the CPU seconds of all of them, and of those that ended and were waited for."""
-    known = [fields for process in processes() if (fields := _stat(process)) is not None]
-    return sum(int(ticks) for fields in known for ticks in fields[11:15]) / _TICKS
+    """Return the CPU seconds of all of them, and of those that have ended since, as far as was seen.
+
+    What the system adds to a parent when a child ends is no help: Spark's workers have one that does not wait for them.
+    """
+    for process in processes():
+        fields = _stat(process)
+        if fields is not None:
+            _ticks[process, fields[19]] = int(fields[11]) + int(fields[12])
+    return sum(_ticks.values()) / _TICKS
 
 
 def pin(cores: int) -> None:
