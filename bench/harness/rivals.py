@@ -42,9 +42,7 @@ def tried(context: Context, subject: Subject, engine: str | None = None, rounds:
     return _contest(context, subject, engine or context.engine, {}, rounds or context.sizes.rounds)[0]
 
 
-def contested(
-    context: Context, subject: Subject, numpy: bool = True, rounds: int | None = None
-) -> tuple[Trial, dict[str, Probed]]:
+def contested(context: Context, subject: Subject, numpy: bool = True) -> tuple[Trial, dict[str, Probed]]:
     """Do the same in turns with the probes that there are; stop if one of them disagrees."""
     rivals: dict[str, Callable[[], Probed]] = {}
     with TemporaryDirectory(prefix="tamis-probe-") as folder:
@@ -55,7 +53,7 @@ def contested(
             rivals[CPP] = partial(probe.run, context.probe, Path(folder), subject.events)
         if numpy:
             rivals[NUMPY] = numpy_probe.matcher(subject.workload)
-        ours, theirs = _contest(context, subject, context.engine, rivals, rounds or context.sizes.rounds)
+        ours, theirs = _contest(context, subject, context.engine, rivals, context.sizes.rounds)
     for name, each in theirs.items():
         subject.agree(f"the {name}", (ours.matches, ours.id_sum), (each.matches, each.id_sum))
     return ours, theirs

@@ -11,8 +11,6 @@ from harness.rivals import CPP, contested
 SECTION: Final = "growth"
 #: What generating, writing and building take at their peak, bytes for each subscription.
 _PEAK: Final = 1_500
-#: Among more subscriptions, in which the probe spends minutes, nobody takes more than one turn.
-_MANY: Final = 1_000_000
 
 
 def run(context: Context) -> Iterator[Figure]:
@@ -23,7 +21,7 @@ def run(context: Context) -> Iterator[Figure]:
             continue
         subject = context.subject("w-a", size)
         figure = Measured(SECTION, subject.name, size)
-        ours, rivals = contested(context, subject, numpy=False, rounds=1 if size > _MANY else None)
+        ours, rivals = contested(context, subject, numpy=False)
         yield figure("Tamis", 1e6 / ours.events_per_second, "µs per event")
         theirs = rivals.get(CPP)
         if theirs is not None:
