@@ -277,22 +277,32 @@ async def test_no_more_than_the_window_is_on_its_way(tmp_path: Path) -> None:
         assert goodbye.code == "bad-frame"
 
 
+@pytest.mark.parametrize("windows", [(1000, 1000, 1000), (10, 10, 1000), (1000, 10, 10)])
 @awaited
-async def test_a_client_that_does_not_read_is_sent_the_rest_when_it_does(tmp_path: Path) -> None:
+async def test_a_client_that_does_not_read_is_sent_the_rest_when_it_does(
+    tmp_path: Path, windows: tuple[int, int, int]
+) -> None:
+    names = ("me", "you", "them")
     async with stored(tmp_path, "a") as server, connect(server.url) as client:
-        (await client.subscribe("x >= 0", durable="me")).leave()
+        for name in names:
+            (await client.subscribe("x >= 0", durable=name)).leave()
         await client.publish_many([{"x": x, "data": "x" * 100_000} for x in range(100)], durable=True)
-        raw = await Raw.open(server, HELLO + frame(Subscribe(1, 0, "x >= 0", "me", 1000)))
-        # How much the system takes in differs; some waits here.
-        await until(lambda: any(each.connection.waiting for each in server.sessions))
+        # Not more than `MOST_BYTES` are on their way to each; the system takes in about as many for all together.
+        # With a small window for some, much is put at once when there is room again, and all of it is written.
+        asked = [
+            frame(Subscribe(1 + each, each, "x >= 0", name, window))
+            for each, (name, window) in enumerate(zip(names, windows, strict=True))
+        ]
+        raw = await Raw.open(server, HELLO + b"".join(asked))
+        await until(lambda: any(each.connection.outbox.paused for each in server.sessions))
         assert all(each.connection.waiting < 1 << 23 for each in server.sessions)
-        found: list[Any] = []
-        while len(found) < 100:
+        found: list[list[int]] = [[] for _ in names]
+        while any(len(each) < 100 for each in found):
             for each in await raw.some(1):
                 if isinstance(each, Kept):
-                    found.append(each.content["x"])
-                    raw.writer.write(frame(Acknowledge(0, each.position)))
-        assert found == list(range(100))
+                    found[each.subscription].append(each.content["x"])
+                    raw.writer.write(frame(Acknowledge(each.subscription, each.position)))
+        assert found == [list(range(100))] * len(names)
         raw.writer.close()
 
 

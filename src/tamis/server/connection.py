@@ -105,8 +105,6 @@ class Connection(asyncio.BufferedProtocol):
         if self.on_room is not None and not self.outbox.paused:
             self.on_room()
         self.dirty()
-        if self.outbox.size <= ANSWERS:
-            self.read_again("answers")
 
     def connection_lost(self, exc: Exception | None) -> None:  # noqa: ARG002 - whatever the reason, it is gone
         self._leave()
@@ -153,6 +151,9 @@ class Connection(asyncio.BufferedProtocol):
         self.is_dirty = False
         if not self.outbox.paused and not self.closing:
             self.outbox.flush()
+        # The system may have taken everything at once, and then says nothing more.
+        if self.outbox.size <= ANSWERS:
+            self.read_again("answers")
 
     def stop_reading(self, why: str) -> None:
         """Read nothing until `read_again` is called for the same reason, and for all others."""
