@@ -229,7 +229,10 @@ class Index:
         }
 
     def settle(self) -> None:
-        """Wait until what is done in the background (merging, with the engine `auto`) is done."""
+        """Wait until what is to be done in the background for all changes up to now is done.
+
+        That is merging, with the engine `auto`; for what others change meanwhile nobody waits.
+        """
         self._held.settle()
 
     def check_invariants(self) -> None:

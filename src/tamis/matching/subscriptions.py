@@ -111,7 +111,7 @@ class Subscriptions(ABC):
         """Write everything to a folder, where it appears only when it is complete."""
 
     def settle(self) -> None:  # noqa: B027 - most have nothing to wait for
-        """Wait until nothing is left to be done in the background."""
+        """Wait until nothing is left to be done in the background for the changes up to now."""
 
     @abstractmethod
     def check_invariants(self) -> None:

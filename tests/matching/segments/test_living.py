@@ -1,9 +1,11 @@
 """A living index against a dictionary: histories, threads, and what readers see in between."""
 
+import gc
 import os
 import random
 import threading
 import time
+import weakref
 from collections.abc import Callable
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -19,6 +21,7 @@ import tamis
 from support.strategies import conjunctions, events, expressions
 from tamis.language import Expression
 from tamis.matching.segments import head, living, reading
+from tamis.matching.segments.attribute import Attribute
 
 EXAMPLES = int(os.environ.get("TAMIS_TEST_EXAMPLES", "40"))
 #: How long threads go on, in seconds.
@@ -493,3 +496,25 @@ def test_a_forked_process_goes_on() -> None:
         finally:
             os._exit(2)
     assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+
+
+def test_what_is_not_needed_any_more_is_gone_at_once() -> None:
+    """Nothing waits for the garbage collector: it would keep readers waiting."""
+
+    def attributes() -> list[Attribute]:
+        return [each for each in gc.get_objects() if isinstance(each, Attribute)]
+
+    gc.collect()
+    others = set(map(id, attributes()))
+    index = tamis.Index()
+    gc.disable()
+    try:
+        index.add_many(range(20), [f"x > {each} and name like 'a%' and y.z in (1, 2)" for each in range(20)])
+        index.settle()
+        index.match({"x": 5, "name": "ab", "y": {"z": 1}})
+        known = [weakref.ref(each) for each in attributes() if id(each) not in others]
+        assert known
+        del index
+        assert [each() for each in known] == [None] * len(known)
+    finally:
+        gc.enable()

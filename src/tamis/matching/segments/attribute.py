@@ -81,53 +81,29 @@ class _Types(dict[type, _Leaves | _Found]):
         return leaves
 
 
-class Attribute:
-    """An attribute: how its values are put on its line, and which filters they pass."""
+class _Finder:
+    """Finds the leaf of a value on a line. It knows no attribute: what is not needed any more is gone at once."""
 
-    def __init__(self, stretches: Stretches, rest: tuple[str, ...]) -> None:
-        self.rest = rest
-        self.dimension: int | None = None
-        self.filters: dict[int, Filter] = {}
-        self.leaves = _Types(self._find)
+    def __init__(self, stretches: Stretches, dimension: int) -> None:
         self._stretches = stretches
-        self._finders: dict[Kind, Callable[[Any], int]] = {}
-        self._guides: dict[Kind, Guide] = {}
-        self._table: tuple[int, Ints] | None = None
-        self._searches: list[tuple[Patterns | Members, Ints]] | None = None
+        self._dimension = dimension
+        self._by_kind: dict[Kind, Callable[[Any], int]] = {}
 
-    def locate(self, value: Any, found: list[int]) -> None:
-        """Append the leaves of what is in the value of the first part of the name, and those of filters it passes."""
-        for part in self.rest:
-            value = value.get(part) if isinstance(value, Mapping) else None
-        if self.dimension is not None:
-            leaf = self.leaves[type(value)][value]
-            if leaf >= 0:
-                found.append(leaf)
-        if self.filters:
-            kind, value = typed(value)
-            for search, leaves in self._filter_searches():
-                if isinstance(search, Members) or kind is Kind.STRING:
-                    found += leaves[search.find(value)].tolist()
-
-    def _find(self, value: Any) -> int:
+    def __call__(self, value: Any) -> int:
         kind, value = typed(value)
         if kind is Kind.NULL:
             return -1
         if kind is Kind.NUMBER and (type(value) is float or not MIN_INTEGER <= value <= MAX_INTEGER):
-            return self._finder(REAL)(value)
-        return self._finder(kind)(value)
+            kind = REAL
+        find = self._by_kind.get(kind)
+        if find is None:
+            find = self._by_kind[kind] = self._finder(kind)
+        return find(value)
 
     def _finder(self, kind: Kind) -> Callable[[Any], int]:
         """Return what finds the leaf of a value of a kind."""
-        finder = self._finders.get(kind)
-        if finder is None:
-            finder = self._finders[kind] = self._new_finder(kind)
-        return finder
-
-    def _new_finder(self, kind: Kind) -> Callable[[Any], int]:
-        assert self.dimension is not None
         cuts = self._stretches.cuts
-        begin, end = self._stretches.of(self.dimension, kind)
+        begin, end = self._stretches.of(self._dimension, kind)
         before = begin - 1
         if kind is Kind.OTHER:
             return lambda _: before
@@ -143,6 +119,37 @@ class Attribute:
         if kind is Kind.NUMBER:
             return lambda value: before + bisect_right(wholes, value)
         return lambda value: before + bisect_right(wholes, as_integer(value))
+
+
+class Attribute:
+    """An attribute: how its values are put on its line, if it has one, and which filters they pass."""
+
+    def __init__(
+        self, stretches: Stretches, rest: tuple[str, ...], dimension: int | None, filters: dict[int, Filter]
+    ) -> None:
+        self.rest = rest
+        self.dimension = dimension
+        self.filters = filters
+        #: The leaves of values on its line.
+        self.leaves = None if dimension is None else _Types(_Finder(stretches, dimension))
+        self._stretches = stretches
+        self._guides: dict[Kind, Guide] = {}
+        self._table: tuple[int, Ints] | None = None
+        self._searches: list[tuple[Patterns | Members, Ints]] | None = None
+
+    def locate(self, value: Any, found: list[int]) -> None:
+        """Append the leaves of what is in the value of the first part of the name, and those of filters it passes."""
+        for part in self.rest:
+            value = value.get(part) if isinstance(value, Mapping) else None
+        if self.leaves is not None:
+            leaf = self.leaves[type(value)][value]
+            if leaf >= 0:
+                found.append(leaf)
+        if self.filters:
+            kind, value = typed(value)
+            for search, leaves in self._filter_searches():
+                if isinstance(search, Members) or kind is Kind.STRING:
+                    found += leaves[search.find(value)].tolist()
 
     # --- columns ------------------------------------------------------------------------------------
 

@@ -13,6 +13,7 @@ has the flag `NO_INTEGER`.
 """
 
 from collections.abc import Sequence
+from operator import itemgetter
 from typing import Any, Final, NamedTuple, TypeAlias
 
 import numpy as np
@@ -33,10 +34,11 @@ Octets: TypeAlias = npt.NDArray[np.uint8]
 
 BOUNDARY, VALUE, NO_INTEGER = range(3)
 _FLAGS: Final = 3
-#: Integers that a double holds exactly, with their neighbours.
+#: Below this, a double holds every integer, and its neighbours.
 _EXACT: Final = 2**53
 _MIX: Final = np.uint64(0x9E3779B97F4A7C15)
 _SHIFT: Final = np.uint64(32)
+_KIND, _VALUE, _SIDE = map(itemgetter, range(3))
 _FLOAT: Final = np.dtype(np.float64)
 _INTEGER: Final = np.dtype(np.int64)
 
@@ -112,44 +114,44 @@ def boundaries(dimensions: Ints, kind: int) -> Cuts:
     )
 
 
-def of_keys(dimension: int, keys: Sequence[Key]) -> Cuts:
-    """Return cuts of one dimension, from the keys of a line."""
+def of_keys(dimension: int | Ints, keys: Sequence[Key]) -> Cuts:
+    """Return cuts from the keys of a line, or each from a key of its own line."""
     size = len(keys)
-    kinds = np.fromiter((key[0] for key in keys), np.int8, size)
-    flags = np.fromiter((len(key) > 1 for key in keys), np.int8, size)
+    kinds = np.fromiter(map(_KIND, keys), np.int8, size)
+    valued = np.fromiter(map(len, keys), np.int8, size) > 1
+    flags = np.where(valued, np.int8(VALUE), np.int8(BOUNDARY))
     real, whole = np.zeros(size), np.zeros(size, np.int64)
-    texts: list[bytes] = [b""] * size
-    of_numbers = kinds == Kind.NUMBER
-    numbers = np.flatnonzero(of_numbers & (flags != BOUNDARY)).tolist()
-    if numbers and all(type(keys[at][1]) is int and -_EXACT < keys[at][1] < _EXACT for at in numbers):
-        values = np.fromiter((keys[at][1] for at in numbers), np.int64, len(numbers))
-        sides = np.fromiter((keys[at][2] for at in numbers), np.int64, len(numbers))
-        real[numbers], whole[numbers] = _beyond(values, sides)
-        numbers = []
-    for at in numbers:
+    texts: list[bytes] = []
+    offset = np.zeros(size + 1, np.int64)
+    numbers = np.flatnonzero(valued & (kinds == Kind.NUMBER))
+    some = [keys[at] for at in numbers.tolist()]
+    values, sides = np.fromiter(map(_VALUE, some), np.float64, len(some)), np.fromiter(map(_SIDE, some), np.bool_)
+    real[numbers], whole[numbers], simple = _beyond(values, sides)
+    for at in numbers[~simple].tolist():
         cut = keys[at][1:]
         beyond = threshold(cut, _INTEGER)
         real[at] = threshold(cut, _FLOAT)
         whole[at] = MAX_INTEGER if beyond is None else beyond
         if beyond is None:
             flags[at] = NO_INTEGER
-    strings = kinds == Kind.STRING
-    for at in np.flatnonzero(~of_numbers & (flags != BOUNDARY)).tolist():
-        if strings[at]:
-            _, value, side = keys[at]
-            texts[at] = utf8(value) + b"\0" * side
+    for at in np.flatnonzero(valued & (kinds != Kind.NUMBER)).tolist():
+        kind, value, side = keys[at]
+        if kind == Kind.STRING:
+            texts.append(utf8(value) + b"\0" * side)
+            offset[at + 1] = len(texts[-1])
         else:
-            whole[at] = threshold(keys[at][1:], _INTEGER) or 0
-    offset = np.zeros(size + 1, np.int64)
-    np.cumsum([len(text) for text in texts], out=offset[1:])
+            whole[at] = threshold((value, side), _INTEGER) or 0
     joined = np.frombuffer(b"".join(texts), np.uint8)
-    return Cuts(np.full(size, dimension, np.int32), kinds, flags, real, whole, offset, joined)
+    return Cuts(np.full(size, dimension, np.int32), kinds, flags, real, whole, np.cumsum(offset), joined)
 
 
-def _beyond(values: Longs, sides: Longs) -> tuple[Doubles, Longs]:
-    """Return the smallest double and integer beyond cuts at integers that doubles hold exactly."""
-    exact = values.astype(np.float64)
-    return np.where(sides, np.nextafter(exact, np.inf), exact), values + sides
+def _beyond(values: Doubles, sides: npt.NDArray[np.bool_]) -> tuple[Doubles, Longs, npt.NDArray[np.bool_]]:
+    """Return the smallest double and integer beyond cuts, and for which of them these are right: those at numbers so
+    small that they were doubles, or doubles hold them."""
+    simple = np.abs(values) < _EXACT
+    small = np.where(simple, values, 0.0)
+    whole = np.where(sides, np.floor(small) + 1, np.ceil(small)).astype(np.int64)
+    return np.where(sides, np.nextafter(small, np.inf), small), whole, simple
 
 
 def utf8(text: str) -> bytes:

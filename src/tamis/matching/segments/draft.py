@@ -22,14 +22,17 @@ from tamis.language import Expression
 from tamis.matching.algorithms.occurrences import written_out
 from tamis.matching.ranks import forms
 from tamis.matching.ranks.forms import Forms
+from tamis.matching.ranks.line import Key
 from tamis.matching.ranks.lists import Ints, Longs
 from tamis.matching.ranks.space import Dimension, Wanted
-from tamis.matching.segments.cuts import Cuts, boundaries, concatenated, of_keys
+from tamis.matching.segments.cuts import Cuts, concatenated, of_keys
 
 ALL: Final = -1
 ANY: Final = -2
 #: Numbers in a triple.
 TRIPLE: Final = 3
+#: So many keys become cuts at a time.
+SOME: Final = 4096
 
 
 @dataclass(frozen=True, eq=False)
@@ -142,30 +145,28 @@ class _Predicates:
 
 
 def _predicates(wanted: Wanted) -> _Predicates:
-    dimension = np.zeros(wanted.count, np.int32)
-    sizes = np.zeros(wanted.count, np.int64)
+    keys: list[Key] = []
     numbers: list[int] = []
-    flat: list[int] = []
-    cuts = [boundaries(np.zeros(0, np.int32), 0)]
-    total = 0
-    for at, known in enumerate(wanted.by_name.values()):
-        places = {key: total + place for place, key in enumerate(dict.fromkeys(chain.from_iterable(known)))}
-        total += len(places)
-        cuts.append(of_keys(at, list(places)))
+    lengths: list[int] = []
+    for known in wanted.by_name.values():
+        keys += chain.from_iterable(known)
         numbers += known.values()
-        flat += [places[key] for key in chain.from_iterable(known)]
-        owned = list(known.values())
-        dimension[owned] = at
-        sizes[owned] = [len(keys) // 2 for keys in known]
+        lengths += map(len, known)
+    # Stretches stand in the order in which dimensions were wanted; they are put in the order of predicates.
+    order, ends = np.array(numbers, np.int64), np.array(lengths, np.int64)
+    on = np.repeat(np.arange(len(wanted.by_name), dtype=np.int32), [len(known) for known in wanted.by_name.values()])
+    dimension, sizes = np.empty_like(on), np.empty_like(ends)
+    dimension[order], sizes[order] = on, ends // 2
     starts = np.zeros(wanted.count + 1, np.int64)
     np.cumsum(sizes, out=starts[1:])
-    # Stretches stand in the order in which dimensions were wanted; they are put in the order of predicates.
-    pairs = np.array(flat, np.int32).reshape(-1, 2)
-    order = np.array(numbers, np.int64)
+    pairs = np.arange(len(keys), dtype=np.int32).reshape(-1, 2)
     begins = np.concatenate(([0], np.cumsum(sizes[order])))[:-1]
     stretches = np.empty_like(pairs)
     spread = np.repeat(starts[order] - begins, sizes[order]) + np.arange(len(pairs))
     stretches[spread] = pairs
+    lines = np.repeat(on, ends)
+    # Not all at once: meanwhile no other thread could run.
+    cuts = [of_keys(lines[at : at + SOME], keys[at : at + SOME]) for at in range(0, max(len(keys), 1), SOME)]
     return _Predicates(concatenated(cuts), dimension, starts, stretches)
 
 

@@ -8,6 +8,7 @@ import pyarrow as pa
 
 from tamis.language.columns import Columns
 from tamis.language.names import name_of, parts_of
+from tamis.language.valueset import Filter
 from tamis.matching.ranks.lists import Ints, Longs
 from tamis.matching.ranks.space import Dimension
 from tamis.matching.segments.attribute import Attribute
@@ -24,13 +25,7 @@ class Lines:
         self.cuts = cuts
         #: By dimension: the leaf of null.
         self.base: Ints = np.searchsorted(cuts.dimension, np.arange(len(self.names) + 1)).astype(np.int32)
-        self._stretches = Stretches(cuts, len(self.names))
-        self._attributes: dict[str, list[Attribute]] = {}
-        for dimension, name in enumerate(self.names):
-            if isinstance(name, str):
-                self._attribute(name).dimension = dimension
-            else:
-                self._attribute(name.attribute).filters[dimension] = name
+        self._attributes = _attributes(self.names, Stretches(cuts, len(self.names)))
         #: Attributes that are only a line, and whose values need no taking apart.
         self._plain = {
             name: known[0]
@@ -38,15 +33,6 @@ class Lines:
             if len(known) == 1 and not known[0].rest and not known[0].filters
         }
         self._plain_leaves = {name: attribute.leaves for name, attribute in self._plain.items()}
-
-    def _attribute(self, name: str) -> Attribute:
-        first, *rest = parts_of(name)
-        known = self._attributes.setdefault(first, [])
-        for each in known:
-            if each.rest == tuple(rest):
-                return each
-        known.append(Attribute(self._stretches, tuple(rest)))
-        return known[-1]
 
     def leaves_of(self, event: Mapping[str, Any]) -> list[int]:
         """Return the leaves on which the values of an event lie; null is left out."""
@@ -76,3 +62,17 @@ class Lines:
                 for each in self._attributes[name]:
                     each.locate_rows(columns.column(name_of(name, *each.rest)), entries)
         return entries.by_row()
+
+
+def _attributes(names: Sequence[Dimension], stretches: Stretches) -> dict[str, list[Attribute]]:
+    """Return the attributes by the first part of their names."""
+    lines = {parts_of(name): dimension for dimension, name in enumerate(names) if isinstance(name, str)}
+    filters: dict[tuple[str, ...], dict[int, Filter]] = {}
+    for dimension, name in enumerate(names):
+        if not isinstance(name, str):
+            filters.setdefault(parts_of(name.attribute), {})[dimension] = name
+    found: dict[str, list[Attribute]] = {}
+    for parts in dict.fromkeys((*lines, *filters)):
+        first, *rest = parts
+        found.setdefault(first, []).append(Attribute(stretches, tuple(rest), lines.get(parts), filters.get(parts, {})))
+    return found

@@ -48,6 +48,8 @@ FACTOR: Final = 8
 ALIKE: Final = 4
 #: A part of which less than this is left is written anew.
 LEFT: Final = 0.6
+#: So often, in seconds, one who waits for the background looks whether it has waited enough.
+PATIENCE: Final = 0.01
 
 
 class State(NamedTuple):
@@ -71,6 +73,8 @@ class Living(Subscriptions):
         self._saving = threading.Lock()
         self._worker: threading.Thread | None = None
         self._failure: BaseException | None = None
+        #: How many tasks are done in the background.
+        self._done = 0
         self.sample = Sample()
         #: How many rows were looked at in parts that are no more.
         self._looked_at = 0
@@ -256,12 +260,15 @@ class Living(Subscriptions):
     # --- in the background --------------------------------------------------------------------------
 
     def settle(self) -> None:
-        while True:
-            self._freeze(least=1)
+        self._freeze(least=1)
+        # What others change meanwhile makes work without end; this is enough for what is there now. A head becomes a
+        # part; a part is written anew, and merged; and so is what becomes of it.
+        enough = self._done + 3 * (len(self._state.parts) + len(self._state.heads))
+        while self._done < enough:
             self._look_for_work()
             worker = self._worker
             if worker is not None:
-                worker.join()
+                worker.join(PATIENCE)
             if self._failure is not None:
                 failure, self._failure = self._failure, None
                 raise failure
@@ -333,6 +340,7 @@ class Living(Subscriptions):
                             self._make_part(task)
                         else:
                             self._merge(task)
+                    self._done += 1
         except BaseException as error:  # noqa: BLE001 - told by `settle`; nothing is lost, everything stays as it was
             self._failure = error
             self._worker = None

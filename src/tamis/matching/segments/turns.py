@@ -16,7 +16,7 @@ P = ParamSpec("P")
 T = TypeVar("T")
 
 #: Seconds after which a thread that computes gives way to one that waits; Python's own default is 0.005.
-TURN: Final = 0.00005
+TURN: Final = 0.000075
 #: Seconds for which turns stay short after a change: whoever begins to wait between two changes would wait for a long
 #: turn, although the next one is a short one.
 LINGER: Final = 0.05
