@@ -34,6 +34,7 @@ from tamis.pipeline import compile, match  # noqa: A004 - it is one
 from tamis.pipeline.attached import attached
 from tamis.pipeline.session import decorated
 from tamis.pipeline.task import Task
+from tamis.pipeline.workers import by_workers
 
 SEED: Final = 11
 ATTRIBUTES: Final = 10
@@ -110,7 +111,7 @@ class Bench:
         events = spark.read.parquet(str(self.folder / "events.parquet"))
         count = self.chosen.events
         scan = best(lambda: sunk(events), self.passes)
-        read = best(lambda: sunk(events.mapInArrow(consumed, "rows long")), self.passes)
+        read = best(lambda: sunk(events.mapInArrow(by_workers(consumed, "read"), "rows long")), self.passes)
         for title, share in SELECTIVITIES.items():
             conditions = Conditions(self.chosen.subscriptions, share)
 

@@ -6,6 +6,7 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from tamis.matching.ranks.lists import Ints, Longs
 from tamis.matching.segments.blocks import NO_LIMIT
@@ -79,7 +80,7 @@ class Ready:
 
     def ids(self, rows: npt.NDArray[Any]) -> pa.Array:
         """Return the ids of some rows."""
-        ids = self._ids.take(pa.array(rows))
+        ids = pc.take(self._ids, pa.array(rows), boundscheck=False)
         return ids.cast(pa.string()) if ids.type == pa.large_string() else ids
 
     def clauses(self, known: Particulars) -> Longs:

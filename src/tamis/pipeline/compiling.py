@@ -2,7 +2,7 @@
 
 import secrets
 import shutil
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Any, Final
 
@@ -20,6 +20,7 @@ from tamis.pipeline.schema import declared
 from tamis.pipeline.shards import build_shard, merge_shards
 from tamis.pipeline.sorting import Sorted, sort_out
 from tamis.pipeline.store import Store
+from tamis.pipeline.workers import Batches, by_workers
 
 #: Subscriptions in one shard, about: many small ones cost each event more, one huge one is built by one core alone.
 SHARD_SIZE: Final = 2_000_000
@@ -28,8 +29,6 @@ NEEDED: Final = ("id", "condition", "notify", "owner", "tags", "active", "versio
 
 _REJECTS: Final = "rejects"
 _REPORT: Final = pa.schema({"report": pa.string()})
-
-Batches = Iterator[pa.RecordBatch]
 
 
 class _Built(msgspec.Struct, frozen=True):
@@ -67,7 +66,7 @@ def compile(  # noqa: A001 - it is one
         (folder / FOLDER).mkdir()
         # All rows of an id meet in one task, which therefore can tell which of them counts.
         together = table.repartition("id") if tasks is None else table.repartition(tasks, "id")
-        build = _named(
+        build = by_workers(
             _built_in(str(folder), str(store.path), base_of(store)), f"compile subscriptions into {store.path}"
         )
         built = _reports(together.mapInArrow(build, "report string"), _Built)
@@ -155,7 +154,7 @@ def _merged(subscriptions: DataFrame, folder: Path, shards: list[Shard], size: i
     if not several:
         return done
     tasks = subscriptions.sparkSession.range(0, len(several), 1, len(several))
-    merge = _named(_merged_in(str(folder), several), f"merge {sum(map(len, several))} parts into {len(several)}")
+    merge = by_workers(_merged_in(str(folder), several), f"merge {sum(map(len, several))} parts into {len(several)}")
     return [*done, *_reports(tasks.mapInArrow(merge, "report string"), Shard)]
 
 
@@ -166,12 +165,6 @@ def _merged_in(folder: str, groups: Sequence[Sequence[str]]) -> Callable[[Batche
                 yield _reported(merge_shards(Path(folder), groups[number]))
 
     return merge
-
-
-def _named(function: Callable[[Batches], Batches], name: str) -> Callable[[Batches], Batches]:
-    # Plans and the pages of Spark show it.
-    function.__name__ = name
-    return function
 
 
 def _reported(report: msgspec.Struct) -> pa.RecordBatch:

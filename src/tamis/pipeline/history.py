@@ -5,7 +5,7 @@ import shutil
 import tempfile
 import warnings
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
@@ -21,6 +21,7 @@ from tamis.pipeline.errors import AttributeWarning
 from tamis.pipeline.manifests import Manifest
 from tamis.pipeline.store import Store
 from tamis.pipeline.tally import Index, Question, schema_of
+from tamis.pipeline.workers import by_workers
 
 _TIMES: Final = (DateType, TimestampType, TimestampNTZType)
 #: The id of a condition that stands alone.
@@ -102,7 +103,7 @@ def counted(
     places = {name: f"c{number}" for number, name in enumerate(kinds)}
     day = F.lit(None).cast("date") if time is None else _day(places[time], time, kinds[time])
     rows = history.toDF(*places.values()).select(*(places[name] for name in names), day.alias("day"))
-    return rows.mapInArrow(_runner(question, _told(now, against, before)), schema_of(question)).persist()
+    return rows.mapInArrow(by_workers(question.run, _told(now, against, before)), schema_of(question)).persist()
 
 
 def _day(place: str, name: str, kind: Any) -> Column:
@@ -120,12 +121,3 @@ def _told(now: Compiled, against: Compiled | None, before: Compiled | None) -> s
     if before is not None:
         text += f" and {before.manifest.subscriptions:,} that were before"
     return text
-
-
-def _runner(question: Question, name: str) -> Any:
-    def run(batches: Iterator[Any]) -> Iterator[Any]:
-        return question.run(batches)
-
-    # Plans and the pages of Spark show it.
-    run.__name__ = name
-    return run

@@ -5,9 +5,9 @@ import shutil
 import tempfile
 import warnings
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, Final, Literal, NamedTuple
+from typing import Final, Literal, NamedTuple
 from weakref import WeakKeyDictionary
 
 from pyspark.sql import DataFrame
@@ -22,6 +22,7 @@ from tamis.pipeline.manifests import Manifest
 from tamis.pipeline.schema import ID, IDS, VERSION
 from tamis.pipeline.store import Store
 from tamis.pipeline.task import Output, Task
+from tamis.pipeline.workers import by_workers
 
 Strategy = Literal["auto", "replicate", "shard"]
 
@@ -102,12 +103,12 @@ def match(
     if slots > 1:
         rows = _dealt(rows, slots)
     id_type: DataType = LongType() if manifest.ids == "long" else StringType()
-    added = StructField(IDS, ArrayType(id_type)) if output == "lists" else StructField(ID, id_type)
+    added = StructField(IDS, ArrayType(id_type, containsNull=False)) if output == "lists" else StructField(ID, id_type)
     row = [StructField(_ROW, LongType())] if slots > 1 and output == "lists" else []
     schema = [*(StructField(name, fields[name]) for name in kept), *row, added, StructField(VERSION, LongType())]
     numbered = StructType([StructField(str(at), each.dataType) for at, each in enumerate(schema)])
     told = _told(manifest, task, carried)
-    answers = rows.mapInArrow(_runner(task, told), numbered)
+    answers = rows.mapInArrow(by_workers(task.run, told), numbered)
     if row:
         answers, schema = _gathered(answers, len(kept)), [*schema[: len(kept)], *schema[len(kept) + 1 :]]
     answer = answers.toDF(*(each.name for each in schema))
@@ -174,15 +175,6 @@ def _told(manifest: Manifest, task: Task, carried: bool) -> str:
     size = f"{manifest.subscriptions:,} subscriptions, {manifest.bytes / (1 << 20):,.1f} MiB"
     spread = "index on every host" if task.slots == 1 else f"index dealt to {task.slots} slots, events sent to all"
     return f"match against {which} ({size}; {spread})"
-
-
-def _runner(task: Task, name: str) -> Any:
-    def run(batches: Iterator[Any]) -> Iterator[Any]:
-        return task.run(batches)
-
-    # Plans and the pages of Spark show it.
-    run.__name__ = name
-    return run
 
 
 def _dealt(rows: DataFrame, slots: int) -> DataFrame:

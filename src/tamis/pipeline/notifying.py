@@ -37,6 +37,7 @@ from tamis.pipeline.schema import ID, IDS, VERSION
 from tamis.pipeline.session import STATE_STORE
 from tamis.pipeline.store import Store
 from tamis.pipeline.telling import Packet, Teller
+from tamis.pipeline.workers import by_workers, settle_in
 
 #: Columns that are added to those of the matches.
 NOTIFICATION: Final = "notification_id"
@@ -121,7 +122,7 @@ def notify(
     ]
     answer = [*(each.dataType for each in schema), LongType(), StringType()]
     numbered = StructType([StructField(str(at), each) for at, each in enumerate(answer)])
-    found = told.mapInArrow(_named(_unpacked, f"notify of {store.path}"), numbered)
+    found = told.mapInArrow(by_workers(_unpacked, f"notify of {store.path}"), numbered)
     columns = [F.col(f"`{at}`") for at in range(len(answer))]
     own, (time, event) = columns[:-2], columns[-2:]
     made = _identified(own[-4], own[-2], time, event if identity is not None else None)
@@ -185,12 +186,12 @@ def _packets(matches: DataFrame, teller: Teller, lists: bool, shards: int) -> Da
     origin = origin_of(matches)
     if origin is not None and origin.task.path == teller.path:
         dealer = msgspec.structs.replace(dealer, task=origin.task)
-        return origin.rows.mapInArrow(_named(dealer.run, f"{origin.told}, and deal to {shards} shards"), PACKETS)
+        return origin.rows.mapInArrow(by_workers(dealer.run, f"{origin.told}, and deal to {shards} shards"), PACKETS)
     # Names with dots, or that differ in case alone, mean something else to Spark: columns go by number.
     places = {name: f"c{number}" for number, name in enumerate(matches.columns)}
     order = [*teller.names, IDS if lists else ID, VERSION]
     rows = matches.toDF(*places.values()).select(*(places[name] for name in order))
-    return rows.mapInArrow(_named(dealer.run, f"deal matches to {shards} shards"), PACKETS)
+    return rows.mapInArrow(by_workers(dealer.run, f"deal matches to {shards} shards"), PACKETS)
 
 
 class _Processor(StatefulProcessor):  # type: ignore[misc]  # it publishes no types
@@ -221,6 +222,9 @@ class _Processor(StatefulProcessor):  # type: ignore[misc]  # it publishes no ty
         memory = self._resumed()
         self.teller.take(memory, [_packet(initialState)], [])
         self._memory.update((memory.encode(),))
+
+    def close(self) -> None:
+        settle_in()
 
     def _resumed(self) -> Memory:
         state = self._memory.get()
@@ -275,22 +279,13 @@ def _at_once(packets: DataFrame, processor: _Processor, begin: DataFrame | None,
                 yield pa.record_batch([pa.array([answer], pa.binary())], names=["data"])
 
     together = everything.repartition(shards, "shard")
-    return together.mapInArrow(_named(run, f"tell in {shards} shards"), "data binary")
+    return together.mapInArrow(by_workers(run, f"tell in {shards} shards"), "data binary")
 
 
 def _unpacked(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
     for batch in batches:
         for data in batch.column(0):
             yield unpacked(data.as_buffer())
-
-
-def _named(function: Any, name: str) -> Any:
-    def run(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        yield from function(batches)
-
-    # Plans and the pages of Spark show it.
-    run.__name__ = name
-    return run
 
 
 def _identified(subscription: Column, key: Column, time: Column, event: Column | None) -> Column:
