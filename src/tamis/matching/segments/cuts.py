@@ -146,8 +146,7 @@ def of_keys(dimension: int | Ints, keys: Sequence[Key]) -> Cuts:
 
 
 def _beyond(values: Doubles, sides: npt.NDArray[np.bool_]) -> tuple[Doubles, Longs, npt.NDArray[np.bool_]]:
-    """Return the smallest double and integer beyond cuts, and for which of them these are right: those at numbers so
-    small that they were doubles, or doubles hold them."""
+    """Return the smallest double and integer beyond cuts, and where that is so: not at numbers that are very large."""
     simple = np.abs(values) < _EXACT
     small = np.where(simple, values, 0.0)
     whole = np.where(sides, np.floor(small) + 1, np.ceil(small)).astype(np.int64)
