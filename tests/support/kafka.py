@@ -77,7 +77,8 @@ def real_kafka(folder: Path) -> Iterator[Kafka]:
         ports = broker.getsockname()[1], controller.getsockname()[1]
     settings = folder / "server.properties"
     settings.write_text(_settings(folder, *ports))
-    cluster = urlsafe_b64encode(uuid4().bytes).decode()[:22]
+    # With a first character that is no dash, which would look like an option.
+    cluster = "A" + urlsafe_b64encode(uuid4().bytes).decode()[1:22]
     formatting = [*command, "kafka.tools.StorageTool", "format", "-t", cluster, "-c", str(settings)]
     subprocess.run(formatting, check=True, capture_output=True)
     with (folder / "log").open("wb") as log:
