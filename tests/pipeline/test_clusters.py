@@ -17,7 +17,7 @@ import pytest
 import tamis
 from support import pipeline_job
 from support.pipeline_job import CHANGED, CLAUSE, EVENTS, PLACES, SEGMENT, SEGMENTS, SUBSCRIPTIONS, parent
-from support.spark import CLUSTER, connect_server, spark_home
+from support.spark import CLUSTER, apart, connect_server, spark_home
 from support.stores import stored
 from support.told import Oracle
 from tamis.pipeline import EventLog
@@ -46,7 +46,7 @@ class Program:
                 stdout=errors,
                 stderr=errors,
                 start_new_session=True,
-                env={**os.environ, **places, "SPARK_HOME": str(spark_home(folder)), "PYTHONPATH": str(SUPPORT)},
+                env={**apart(), **places, "SPARK_HOME": str(spark_home(folder)), "PYTHONPATH": str(SUPPORT)},
             )
 
     def awaits(self, place: Path) -> None:

@@ -73,6 +73,11 @@ def spark_home(folder: Path) -> Path:
     return home
 
 
+def apart() -> dict[str, str]:
+    """Return the environment of a program that has a Spark of its own, whichever this process is connected to."""
+    return {name: value for name, value in os.environ.items() if name != _CONNECTED}
+
+
 @contextmanager
 def connect_server(folder: Path) -> Iterator[str]:
     """Start a server of Spark Connect in a process of its own, and stop it at the end; its address is given."""

@@ -12,6 +12,7 @@ from pyspark.sql import DataFrame, SparkSession
 
 from support.jobs import PATIENCE, ran, settled
 from support.kafka import CONNECTOR, Kafka, fetched, mock_kafka, real_kafka
+from support.spark import apart
 from tamis.pipeline.connectors.kafka import KafkaSource
 from tamis.pipeline.connectors.rejects import Rejects
 from tamis.pipeline.job import delivering
@@ -127,7 +128,7 @@ def test_sparks_own_connector_gives_the_same(tmp_path: Path, real: Kafka) -> Non
 def completed(file: Path) -> dict[str, int]:
     """Run a job in a Spark of its own, and return how much it did."""
     command = [str(Path(sys.executable).with_name("tamis")), "pipeline", "run", str(file), "--json"]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE, check=False)
+    done = subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE, check=False, env=apart())
     assert done.returncode == 0, done.stderr[-3_000:]
     summary = json.loads(done.stdout)
     return {name: summary[name] for name in ("events", "rejected", "answers")}
