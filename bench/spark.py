@@ -1,6 +1,6 @@
 """How fast does `match` run on Spark, against joins in Spark SQL and against nothing but reading and the kernel?
 
-    python bench/spark.py [match cores memory] [--events 1000000] [--subscriptions 100000] [--many 1000000]
+    python bench/spark.py [match cores memory tasks] [--events 1000000] [--subscriptions 100000] [--many 1000000]
                           [--slice 20000] [--passes 8] [--json FILE]
 
 Events have ten attributes, uniform floats, in a Parquet file; conditions are three ranges of the same width, so that
@@ -15,6 +15,7 @@ import argparse
 import os
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from itertools import combinations
 from pathlib import Path
 from time import perf_counter, process_time
@@ -48,6 +49,8 @@ KEY: Final = "n"
 LONGER: Final = 5
 #: Rows in an Arrow batch of Spark.
 BATCH: Final = 10_000
+#: Tasks that have nothing to do.
+TASKS: Final = 50
 SELECTIVITIES: Final = {"0.1 %": 1e-3, "0.01 %": 1e-4}
 
 
@@ -66,9 +69,8 @@ def main() -> None:
     chosen = arguments.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         bench = Bench(Path(folder), chosen)
-        wanted = chosen.sections or ["match", "cores", "memory"]
-        sections = {"match": bench.matching, "cores": bench.cores, "memory": bench.memory}
-        tell({name: sections[name]() for name in wanted}, chosen.json)
+        sections = {"match": bench.matching, "cores": bench.cores, "memory": bench.memory, "tasks": bench.tasks}
+        tell({name: sections[name]() for name in chosen.sections or sections}, chosen.json)
         bench.stop()
 
 
@@ -125,7 +127,7 @@ class Bench:
             yield figure("compile", made.subscriptions / (tree_seconds() - start), "conditions/CPU s")
             yield figure("index", made.bytes / made.subscriptions, "bytes/condition")
             answer = match(events, store, columns=[KEY])
-            total = best(lambda at=answer: sunk(at), self.passes)  # type: ignore[misc]
+            total = best(partial(sunk, answer), self.passes)
             kernel, task, matches = self.alone(store)
             wall, rival = self.beside_the_prototype(events, answer, conditions, matches)
             rate = count / total
@@ -165,7 +167,7 @@ class Bench:
                 compile(Conditions(self.chosen.subscriptions, 1e-3).texts(spark), store)
             answer = match(spark.read.parquet(str(self.folder / "events.parquet")), store, columns=[KEY])
             pin(number)
-            walls[number] = walled(lambda at=answer: sunk(at), self.passes)  # type: ignore[misc]
+            walls[number] = walled(partial(sunk, answer), self.passes)
         yield Figure(
             "cores", "0.1 %", self.chosen.subscriptions, "1 to 2 cores", walls[1] / walls[2], "", at_least(CORES)
         )
@@ -187,6 +189,21 @@ class Bench:
         size = sum(file.stat().st_size for file in store.rglob("part-*"))
         yield Figure("memory", "0.01 %", self.chosen.many, "pages, each once (PSS)", shared / 2**20, "MiB")
         yield Figure("memory", "0.01 %", self.chosen.many, "PSS to the file", shared / size, "", at_most(1.05))
+
+    def tasks(self) -> Iterator[Figure]:
+        """What a task takes that has nothing to do, in a worker that has an index open, as it is and settled in."""
+        store = self.folder / "store-tasks"
+        compile(Conditions(self.chosen.subscriptions, 1e-3).texts(self.session()), store)
+
+        def idle(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+            attached(str(store), 1)
+            return consumed(batches)
+
+        # Others than those that compiled, which are settled in.
+        empty = self.session(1).range(0, TASKS, 1, TASKS)
+        for way, function in {"as it is": idle, "settled in": by_workers(idle, "nothing")}.items():
+            wall = walled(partial(sunk, empty.mapInArrow(function, "rows long")), self.passes)
+            yield Figure("tasks", way, self.chosen.subscriptions, "an empty task", 1000 * wall / TASKS, "ms")
 
     # --- measured -----------------------------------------------------------------------------------
 

@@ -251,7 +251,7 @@ async def test_a_broker_that_stops_says_so_and_leaves_nothing() -> None:
 @awaited
 async def test_who_is_silent_is_left(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("tamis.server.server.HEARTBEAT", 0.02)
-    monkeypatch.setattr("tamis.server.server.SILENCE", 0.1)
+    monkeypatch.setattr("tamis.server.server.SILENCE", 0.5)
     async with overlay(1, []) as (server,):
         raw = await Raw.open(server, HELLO)
         found = await raw.rest()

@@ -18,6 +18,7 @@ from tamis.pipeline.coverers import coverers_in, groups_in, together_in
 from tamis.pipeline.keeping import subscriptions as listed
 from tamis.pipeline.outlines import NEVER, OPEN, REFUSED, SCHEMA, outlined
 from tamis.pipeline.schema import declared
+from tamis.pipeline.workers import by_workers
 
 #: What may be said of a subscription.
 KEPT, COVERED, DUPLICATE, UNSATISFIABLE = "kept", "covered", "duplicate", "unsatisfiable"
@@ -112,7 +113,8 @@ def cover(subscriptions: DataFrame | str | Path, *, version: int | None = None) 
     table = declared(subscriptions).select(*NEEDED)
     ids = id_type(table)
     # All rows of an id meet in one task, which therefore can tell which of them counts.
-    rows = table.repartition("id").mapInArrow(outlined, f"id {ids}, {SCHEMA}").persist()
+    outline = by_workers(outlined, "outline conditions")
+    rows = table.repartition("id").mapInArrow(outline, f"id {ids}, {SCHEMA}").persist()
     distinct = _distinct(rows).persist()
     found = _covered(distinct, ids).persist()
     boxes = distinct.join(found.where(F.col("by").isNull()), "form").where("is_box").where(F.size("names") > 0)
@@ -120,7 +122,8 @@ def cover(subscriptions: DataFrame | str | Path, *, version: int | None = None) 
     groups = merging.applyInArrow(groups_in, f"id {ids}, condition string, first {ids}")
     members = groups.groupBy("first").agg(F.sort_array(F.collect_list(F.struct("id", "condition"))).alias("all"))
     lists = members.select("all.id", "all.condition")
-    mergeable = lists.mapInArrow(together_in, f"condition string, ids array<{ids}>").persist()
+    merge = by_workers(together_in, "merge conditions")
+    mergeable = lists.mapInArrow(merge, f"condition string, ids array<{ids}>").persist()
     verdicts = _verdicts(rows, distinct, found)
     return Cover(verdicts, mergeable, _report(verdicts, mergeable), [rows, distinct, found, mergeable])
 

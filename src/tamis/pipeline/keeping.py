@@ -1,6 +1,5 @@
 """The versions of compiled subscriptions, for those who keep house."""
 
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
@@ -14,6 +13,7 @@ from tamis.matching.segments.saved import open_saved
 from tamis.pipeline.manifests import Manifest
 from tamis.pipeline.particulars import Particulars, kept_layers
 from tamis.pipeline.store import Store
+from tamis.pipeline.workers import Batches, by_workers
 
 #: Subscriptions that are listed at a time.
 _LISTED: Final = 10_000
@@ -50,7 +50,7 @@ def subscriptions(spark: SparkSession, path: str | Path, version: int | None = N
     layers = kept_layers(store, found)
     folder, names, ids = store.folder(found.version), [shard.folder for shard in found.shards], found.ids
 
-    def read(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    def read(batches: Batches) -> Batches:
         beside = Particulars(folder, layers, ids)
         for batch in batches:
             for number in batch.column(0).to_pylist():
@@ -58,7 +58,7 @@ def subscriptions(spark: SparkSession, path: str | Path, version: int | None = N
                     yield from (_listed(part, rows, beside) for rows in _pieces(np.flatnonzero(part.living(0))))
 
     schema = f"id {ids}, condition string, notify string, owner string, tags array<string>"
-    return spark.range(0, len(names), 1, max(1, len(names))).mapInArrow(read, schema)
+    return spark.range(0, len(names), 1, max(1, len(names))).mapInArrow(by_workers(read, f"list {store.path}"), schema)
 
 
 def _pieces(rows: Longs) -> list[Longs]:

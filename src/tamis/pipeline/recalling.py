@@ -1,6 +1,5 @@
 """What was told last, as a table: to look at, and for a query to begin with."""
 
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
@@ -16,6 +15,7 @@ from tamis.pipeline.keytexts import keys_of, kinds, shown
 from tamis.pipeline.memory import NEVER, Memory
 from tamis.pipeline.packets import packed
 from tamis.pipeline.store import Store
+from tamis.pipeline.workers import Batches, by_workers
 
 #: The state of a shard, as Spark knows it.
 STATE: Final = "memory"
@@ -31,10 +31,11 @@ def remembered(spark: SparkSession, checkpoint: str | Path, path: str | Path) ->
     ids = Store(path).manifest().ids
     states = spark.read.format("statestore").option("stateVarName", STATE).load(str(checkpoint))
     schema = f"subscription_id {ids}, key string, key_kind string, value double, sequence long"
-    return states.select(F.col("value.state").alias("state")).mapInArrow(_rows, schema)
+    read = by_workers(_rows, "read what was told")
+    return states.select(F.col("value.state").alias("state")).mapInArrow(read, schema)
 
 
-def _rows(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+def _rows(batches: Batches) -> Batches:
     for batch in batches:
         for state in batch.column(0).to_pylist():
             ids, keys, times, told = Memory.decode(state).rows()
@@ -67,7 +68,7 @@ def initial_packets(initial: DataFrame, ids: str, shards: int) -> DataFrame:
     ]
     named = [column.alias(name) for column, name in zip(columns, _COLUMNS, strict=True)]
 
-    def deal(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    def deal(batches: Batches) -> Batches:
         for batch in batches:
             whole = batch.filter(pc.and_(batch.column(0).is_valid(), batch.column(3).is_valid()))
             found = homes_of(whole.column(0), keys_of(whole.column(1), whole.column(2)), shards)
@@ -77,7 +78,7 @@ def initial_packets(initial: DataFrame, ids: str, shards: int) -> DataFrame:
             if packets:
                 yield packet_batch(packets, None, shards)
 
-    return initial.select(*named).mapInArrow(deal, PACKETS)
+    return initial.select(*named).mapInArrow(by_workers(deal, f"deal what was told to {shards} shards"), PACKETS)
 
 
 def recall(memory: Memory, batch: pa.RecordBatch) -> None:

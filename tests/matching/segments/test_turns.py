@@ -6,6 +6,7 @@ import time
 
 import pytest
 
+from tamis.matching.segments import turns
 from tamis.matching.segments.turns import LINGER, NICE, TURN, in_short_turns, short_turns, step_back
 
 
@@ -33,7 +34,8 @@ def test_turns_are_short_meanwhile_and_soon_as_before(usual: float) -> None:
     assert sys.getswitchinterval() == pytest.approx(usual)
 
 
-def test_whoever_comes_soon_finds_them_short(usual: float) -> None:
+def test_whoever_comes_soon_finds_them_short(usual: float, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(turns, "LINGER", 10 * LINGER)
     for _ in range(3):
         with short_turns():
             pass

@@ -9,7 +9,7 @@ import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -19,6 +19,7 @@ from tamis.language import Expression
 from tamis.matching.errors import IndexChangedError, SubscriptionError
 from tamis.matching.ranks.lists import Longs
 from tamis.matching.segments import few
+from tamis.matching.segments.background import Background
 from tamis.matching.segments.draft import Draft, draft_of
 from tamis.matching.segments.few import Few
 from tamis.matching.segments.head import Entry, Head, part_of
@@ -30,7 +31,6 @@ from tamis.matching.segments.sample import Sample
 from tamis.matching.segments.saved import Opened, open_saved, save_parts
 from tamis.matching.segments.segment import Hits
 from tamis.matching.segments.texts import Texts
-from tamis.matching.segments.turns import short_turns, step_back
 from tamis.matching.segments.versions import Folder
 from tamis.matching.subscriptions import Found, New, Subscriptions, stacked
 
@@ -48,8 +48,8 @@ FACTOR: Final = 8
 ALIKE: Final = 4
 #: A part of which less than this is left is written anew.
 LEFT: Final = 0.6
-#: So often, in seconds, one who waits for the background looks whether it has waited enough.
-PATIENCE: Final = 0.01
+#: What is done in the background: a part is made of a head, or of other parts.
+Task: TypeAlias = Head | list[Part]
 
 
 class State(NamedTuple):
@@ -71,10 +71,7 @@ class Living(Subscriptions):
         self._writing = threading.Lock()
         #: Held by whoever saves or refreshes.
         self._saving = threading.Lock()
-        self._worker: threading.Thread | None = None
-        self._failure: BaseException | None = None
-        #: How many tasks are done in the background.
-        self._done = 0
+        self._background: Background[Task] = Background()
         self.sample = Sample()
         #: How many rows were looked at in parts that are no more.
         self._looked_at = 0
@@ -136,7 +133,7 @@ class Living(Subscriptions):
         with self._writing:
             yield self._state.version + 1
             self._state = self._state._replace(version=self._state.version + 1)
-        self._look_for_work()
+        self._background.look(self)
 
     def _taken_away(self, ids: Sequence[Id], version: int) -> Callable[[], None]:
         """Return what lets subscriptions be gone from a version on; they must be there."""
@@ -254,40 +251,18 @@ class Living(Subscriptions):
         for batch in batches:
             answers += match_rows(parts, alive, batch, limit, kept)
             self.sample.note_rows(batch)
-        self._look_for_work()
+        self._background.look(self)
         return Found(*stacked(answers, on_threads), lambda: Ids.concatenated([part.ids for part in parts]).arrow())
 
     # --- in the background --------------------------------------------------------------------------
 
     def settle(self) -> None:
         self._freeze(least=1)
-        # What others change meanwhile makes work without end; this is enough for what is there now. A head becomes a
-        # part; a part is written anew, and merged; and so is what becomes of it.
-        enough = self._done + 3 * (len(self._state.parts) + len(self._state.heads))
-        while self._done < enough:
-            self._look_for_work()
-            worker = self._worker
-            if worker is not None:
-                worker.join(PATIENCE)
-            if self._failure is not None:
-                failure, self._failure = self._failure, None
-                raise failure
-            if worker is None or self._task() is None:
-                break
+        # Enough for what is there now: a head becomes a part; a part is written anew, and merged; and so is what
+        # becomes of it.
+        self._background.wait(self, 3 * (len(self._state.parts) + len(self._state.heads)))
 
-    def _look_for_work(self) -> None:
-        """Start the worker if there is something to do and it does not run."""
-        if not self._is_working() and self._task() is not None:
-            with self._writing:
-                if not self._is_working():
-                    self._worker = threading.Thread(target=self._work, name="tamis-merge", daemon=True)
-                    self._worker.start()
-
-    def _is_working(self) -> bool:
-        # In a forked process there is no such thread, whatever was noted of it.
-        return self._worker is not None and self._worker.is_alive()
-
-    def _task(self) -> "list[Part] | Head | None":
+    def next_task(self) -> Task | None:
         """Return what to do next: a head to make a part of, or parts to merge into one."""
         parts, heads, _ = self._state
         if len(heads) > 1:
@@ -319,31 +294,12 @@ class Living(Subscriptions):
             if len(heads[-1].entries) >= least:
                 self._state = State(parts, (*heads, Head()), version)
 
-    def _work(self) -> None:
-        step_back()
-        try:
-            while True:
-                task = self._task()
-                if task is None:
-                    with self._writing:
-                        # Whoever changes something after this starts another worker.
-                        self._worker = None
-                    if self._task() is None:
-                        return
-                    with self._writing:
-                        if self._worker is not None:
-                            return
-                        self._worker = threading.current_thread()
-                else:
-                    with short_turns():
-                        if isinstance(task, Head):
-                            self._make_part(task)
-                        else:
-                            self._merge(task)
-                    self._done += 1
-        except BaseException as error:  # noqa: BLE001 - told by `settle`; nothing is lost, everything stays as it was
-            self._failure = error
-            self._worker = None
+    def do(self, task: Task) -> None:
+        """Make a part of a head, or one of several."""
+        if isinstance(task, Head):
+            self._make_part(task)
+        else:
+            self._merge(task)
 
     def _make_part(self, head: Head) -> None:
         made = head.finished(self._state.version)

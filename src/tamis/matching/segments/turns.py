@@ -25,54 +25,62 @@ LINGER: Final = 0.05
 #: there are more threads than cores.
 NICE: Final = 10
 
-_lock = threading.Lock()
-_users = 0
-_usual = TURN
-_last = 0.0
-_keeper: threading.Thread | None = None
+
+class _Setting:
+    """How long turns are in this process: short while there are changes, and for a while after the last one."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._changes = 0
+        self._last = 0.0
+        self._usual = TURN
+        #: The thread that puts the setting back, while it is not the usual one.
+        self._keeper: threading.Thread | None = None
+        if hasattr(os, "register_at_fork"):
+            os.register_at_fork(after_in_child=self._renew_lock)
+
+    def shorten(self) -> None:
+        with self._lock:
+            self._changes += 1
+            # In a forked process there is no such thread, whatever was noted of it.
+            if self._keeper is None or not self._keeper.is_alive():
+                if self._keeper is None:
+                    self._usual = sys.getswitchinterval()
+                    sys.setswitchinterval(min(TURN, self._usual))
+                self._keeper = threading.Thread(target=self._put_back, name="tamis-turns", daemon=True)
+                self._keeper.start()
+
+    def leave(self) -> None:
+        with self._lock:
+            self._changes -= 1
+            self._last = time.monotonic()
+
+    def _put_back(self) -> None:
+        """Wait until there was no change for a while, and put the setting back."""
+        while True:
+            time.sleep(LINGER)
+            with self._lock:
+                if self._changes == 0 and time.monotonic() - self._last >= LINGER:
+                    sys.setswitchinterval(self._usual)
+                    self._keeper = None
+                    return
+
+    def _renew_lock(self) -> None:
+        """Let a forked process not wait for a thread that it has not."""
+        self._lock = threading.Lock()
+
+
+_setting: Final = _Setting()
 
 
 @contextmanager
 def short_turns() -> Iterator[None]:
     """Let threads take short turns meanwhile. The setting is one for the whole process; soon after it is put back."""
-    global _users, _usual, _last, _keeper
-    with _lock:
-        _users += 1
-        # In a forked process there is no such thread, whatever was noted of it.
-        if _keeper is None or not _keeper.is_alive():
-            if _keeper is None:
-                _usual = sys.getswitchinterval()
-                sys.setswitchinterval(min(TURN, _usual))
-            _keeper = threading.Thread(target=_put_back, name="tamis-turns", daemon=True)
-            _keeper.start()
+    _setting.shorten()
     try:
         yield
     finally:
-        with _lock:
-            _users -= 1
-            _last = time.monotonic()
-
-
-def _put_back() -> None:
-    """Wait until there was no change for a while, and put the setting back."""
-    global _keeper
-    while True:
-        time.sleep(LINGER)
-        with _lock:
-            if _users == 0 and time.monotonic() - _last >= LINGER:
-                sys.setswitchinterval(_usual)
-                _keeper = None
-                return
-
-
-def _renew_lock() -> None:
-    """Let a forked process not wait for a thread that it has not."""
-    global _lock
-    _lock = threading.Lock()
-
-
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_renew_lock)
+        _setting.leave()
 
 
 def in_short_turns(function: Callable[P, T]) -> Callable[P, T]:

@@ -1,8 +1,8 @@
 """Texts become columns, by a declared schema; what is no event goes to the rejects."""
 
-from collections.abc import Iterator
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -12,6 +12,7 @@ from pyspark.sql.types import StructField, StructType
 from tamis.pipeline.connectors.columns import columns_of
 from tamis.pipeline.connectors.rejects import Rejects, Writer
 from tamis.pipeline.connectors.shape import shape_of
+from tamis.pipeline.workers import Batches, by_workers
 
 #: Columns of texts that are to be decoded: the JSON, and where it stood.
 VALUE: Final = "value"
@@ -33,7 +34,7 @@ def decoded(texts: DataFrame, schema: StructType, rejects: str | Path) -> DataFr
     columns = columns_of(schema)
     folder = str(rejects)
 
-    def decode_events(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    def decode(batches: Batches) -> Batches:
         shape, writer = shape_of(columns), Writer(Rejects(folder))
         for batch in batches:
             texts = batch.column(VALUE).cast(pa.binary()).to_pylist()
@@ -51,7 +52,7 @@ def decoded(texts: DataFrame, schema: StructType, rejects: str | Path) -> DataFr
                 kept = [column.take(chosen) for column in kept]
             yield numbered([*kept, *found.rows.columns])
 
-    return mapped(texts, decode_events, [*others, *schema.fields])
+    return mapped(texts, decode, "decode events", [*others, *schema.fields])
 
 
 def set_aside(lines: DataFrame, rejects: str | Path) -> DataFrame:
@@ -59,7 +60,7 @@ def set_aside(lines: DataFrame, rejects: str | Path) -> DataFrame:
     fields = [field for field in lines.schema.fields if field.name not in (CORRUPT, PLACE)]
     folder = str(rejects)
 
-    def set_bad_lines_aside(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    def sort_out(batches: Batches) -> Batches:
         writer = Writer(Rejects(folder))
         for batch in batches:
             corrupt = batch.column(CORRUPT)
@@ -70,14 +71,14 @@ def set_aside(lines: DataFrame, rejects: str | Path) -> DataFrame:
                 batch = batch.filter(pc.is_null(corrupt))
             yield numbered([batch.column(field.name) for field in fields])
 
-    return mapped(lines, set_bad_lines_aside, fields)
+    return mapped(lines, sort_out, "set bad lines aside", fields)
 
 
-def mapped(frame: DataFrame, function: Any, fields: list[StructField]) -> DataFrame:
-    """Let a function make other columns of a table, which it gives in order, as `numbered`."""
+def mapped(frame: DataFrame, function: Callable[[Batches], Batches], name: str, fields: list[StructField]) -> DataFrame:
+    """Let a function, named for people, make other columns of a table, which it gives in order, as `numbered`."""
     # Names with dots, or that differ in case alone, mean something else to Spark: columns go by number.
     types = StructType([StructField(f"c{at}", field.dataType) for at, field in enumerate(fields)])
-    return frame.mapInArrow(function, types).toDF(*(field.name for field in fields))
+    return frame.mapInArrow(by_workers(function, name), types).toDF(*(field.name for field in fields))
 
 
 def numbered(columns: list[pa.Array]) -> pa.RecordBatch:

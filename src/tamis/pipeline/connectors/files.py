@@ -19,6 +19,7 @@ from pyspark.sql.types import StructType
 from tamis.pipeline.connectors.columns import columns_of
 from tamis.pipeline.connectors.decoding import mapped, numbered
 from tamis.pipeline.connectors.rejects import Rejects, Writer
+from tamis.pipeline.workers import Batches
 
 #: What Spark tells of files; content is read only where it is asked for.
 _FILES: Final = "path string, modificationTime timestamp, length bigint, content binary"
@@ -50,7 +51,7 @@ def read_parquet(reader: Any, path: str, schema: StructType, rejects: str | Path
     columns = columns_of(schema)
     folder = str(rejects)
 
-    def read_parquet_files(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    def read(batches: Batches) -> Batches:
         writer = Writer(Rejects(folder))
         for batch in batches:
             for number, place in enumerate(batch.column(0).to_pylist()):
@@ -58,7 +59,7 @@ def read_parquet(reader: Any, path: str, schema: StructType, rejects: str | Path
                 for rows in rows_of(place, source, columns, writer):
                     yield from (numbered(each.columns) for each in rows.to_batches(max_chunksize=_BATCH_ROWS))
 
-    return mapped(files, read_parquet_files, list(schema.fields))
+    return mapped(files, read, "read Parquet files", list(schema.fields))
 
 
 def first_readable(folder: Path) -> Path | None:

@@ -1,6 +1,5 @@
 """Notifications in a table of PostgreSQL, each once, however often a batch is repeated."""
 
-from collections.abc import Iterator
 from typing import Any
 
 import pyarrow as pa
@@ -8,6 +7,7 @@ from pyspark.sql import DataFrame
 
 from tamis.pipeline.connectors.identified import NOTIFICATION
 from tamis.pipeline.connectors.present import need_psycopg
+from tamis.pipeline.workers import Batches, by_workers
 
 
 def write_postgres(notifications: DataFrame, batch: int, dsn: str, table: str) -> int:
@@ -25,13 +25,14 @@ def write_postgres(notifications: DataFrame, batch: int, dsn: str, table: str) -
         raise ValueError(f"notifications need a column {NOTIFICATION!r}: see identified")
     names = [*notifications.columns, "batch_id"]
 
-    def insert_notifications(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    def insert(batches: Batches) -> Batches:
         yield pa.record_batch({"rows": pa.array([_inserted(dsn, table, names, batch, batches)], pa.int64())})
 
-    return sum(row.rows for row in notifications.mapInArrow(insert_notifications, "rows long").collect())
+    inserted = notifications.mapInArrow(by_workers(insert, f"insert notifications into {table}"), "rows long")
+    return sum(row.rows for row in inserted.collect())
 
 
-def _inserted(dsn: str, table: str, names: list[str], batch: int, batches: Iterator[pa.RecordBatch]) -> int:
+def _inserted(dsn: str, table: str, names: list[str], batch: int, batches: Batches) -> int:
     import psycopg
     from psycopg import sql
 
