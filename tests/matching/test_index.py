@@ -69,6 +69,9 @@ def test_add_many_is_all_or_nothing(index: tamis.Index) -> None:
     with pytest.raises(tamis.SubscriptionError, match="row 1, subscription 'b': expected a value") as caught:
         index.add_many(["a", "b"], ["price > 1", "price >> 1"])
     assert isinstance(caught.value.__cause__, tamis.ExpressionError)
+    many = [*["price > 1"] * 1_500, "price >> 1"]
+    with pytest.raises(tamis.SubscriptionError, match="row 1500, subscription '1500': expected a value"):
+        index.add_many(map(str, range(len(many))), many)
     with pytest.raises(tamis.SubscriptionError, match="row 1: subscription 'a' occurs twice"):
         index.add_many(["a", "a"], ["price > 1", "price > 2"])
     with pytest.raises(tamis.SubscriptionError, match="2 ids but 1 conditions"):

@@ -76,20 +76,9 @@ class Index:
         if len(listed) != len(texts):
             raise SubscriptionError(f"{len(listed)} ids but {len(texts)} conditions")
         self._check_ids(listed)
-        total = 2 * len(listed)
-        new: list[New] = []
-        for row, (id, condition) in enumerate(zip(listed, texts, strict=True)):
-            try:
-                new.append(self._accepted(id, condition))
-            except ExpressionError as error:
-                raise SubscriptionError(f"row {row}, subscription {id!r}: {error.one_line()}") from error
-            except SubscriptionError as error:
-                raise SubscriptionError(f"row {row}: {error}") from None
-            if progress is not None:
-                progress(row + 1, total)
-        self._held.add(self._within_budget(new))
+        self._held.add(self._within_budget(self._all_accepted(listed, texts, progress)))
         if progress is not None and listed:
-            progress(total, total)
+            progress(2 * len(listed), 2 * len(listed))
 
     @in_short_turns
     def add_columns(self, ids: Iterable[Id], predicates: pa.Table | pa.RecordBatch) -> None:
@@ -294,10 +283,27 @@ class Index:
         if type(id) is not self._held.kind:
             raise KeyError(f"there is no subscription {id!r}")
 
-    def _within_budget(self, new: list[New]) -> list[New]:
-        if self._budget is not None and new:
-            self._budget.check([each.expression for each in new], self._seen())
-        return new
+    def _within_budget(self, new: Iterable[New]) -> Iterable[New]:
+        if self._budget is None:
+            return new
+        listed = list(new)
+        if listed:
+            self._budget.check([each.expression for each in listed], self._seen())
+        return listed
+
+    def _all_accepted(
+        self, ids: list[Id], conditions: list[str | Expression], progress: Callable[[int, int], None] | None
+    ) -> Iterator[New]:
+        """Return subscriptions one after the other, so that not all are there as expressions at once."""
+        for row, (id, condition) in enumerate(zip(ids, conditions, strict=True)):
+            try:
+                yield self._accepted(id, condition)
+            except ExpressionError as error:
+                raise SubscriptionError(f"row {row}, subscription {id!r}: {error.one_line()}") from error
+            except SubscriptionError as error:
+                raise SubscriptionError(f"row {row}: {error}") from None
+            if progress is not None:
+                progress(row + 1, 2 * len(ids))
 
     def _accepted(self, id: Id, condition: str | Expression) -> New:
         expression = condition if isinstance(condition, Expression) else parse(condition)

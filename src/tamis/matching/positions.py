@@ -1,6 +1,6 @@
 """Subscriptions kept by an engine: ids in, positions inside, ids out."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -45,10 +45,11 @@ class Positions(Subscriptions):
         first = next(iter(self._positions), None)
         return None if first is None else str if isinstance(first, str) else int
 
-    def add(self, new: Sequence[New]) -> None:
-        self.check_new([each.id for each in new])
-        for first in range(0, len(new), BULK):
-            self._insert(new[first : first + BULK])
+    def add(self, new: Iterable[New]) -> None:
+        listed = list(new)
+        self.check_new([each.id for each in listed])
+        for first in range(0, len(listed), BULK):
+            self._insert(listed[first : first + BULK])
 
     def _insert(self, new: Sequence[New]) -> None:
         positions = [self._free.pop() for _ in range(min(len(new), len(self._free)))]

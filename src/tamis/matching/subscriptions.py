@@ -46,8 +46,8 @@ class Subscriptions(ABC):
         """What ids are; none if there are none."""
 
     @abstractmethod
-    def add(self, new: Sequence[New]) -> None:
-        """Add subscriptions, all or none. An id that is there is a `SubscriptionError`."""
+    def add(self, new: Iterable[New]) -> None:
+        """Add subscriptions, all or none, also when one cannot be had. An id that is there is a `SubscriptionError`."""
 
     @abstractmethod
     def remove(self, ids: Sequence[Id]) -> None:

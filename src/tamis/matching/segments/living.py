@@ -6,8 +6,9 @@ entirely or not at all, also one that takes something away here and adds it ther
 """
 
 import threading
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from itertools import chain, islice
 from pathlib import Path
 from typing import Any, Final, NamedTuple, TypeAlias
 
@@ -20,7 +21,7 @@ from tamis.matching.errors import IndexChangedError, SubscriptionError
 from tamis.matching.ranks.lists import Longs
 from tamis.matching.segments import few
 from tamis.matching.segments.background import Background
-from tamis.matching.segments.draft import Draft, draft_of
+from tamis.matching.segments.draft import Draft, Drafting
 from tamis.matching.segments.few import Few
 from tamis.matching.segments.head import Entry, Head, part_of
 from tamis.matching.segments.ids import Id, Ids
@@ -95,17 +96,26 @@ class Living(Subscriptions):
             if self._state is state:
                 return None
 
-    def add(self, new: Sequence[New]) -> None:
-        if len(new) < AT_ONCE:
+    def add(self, new: Iterable[New]) -> None:
+        coming = iter(new)
+        some = list(islice(coming, AT_ONCE))
+        if len(some) < AT_ONCE:
             with self._changing() as version:
-                if new:
-                    self._check_kind(type(new[0].id))
-                self.check_new([each.id for each in new])
-                for each in new:
+                if some:
+                    self._check_kind(type(some[0].id))
+                self.check_new([each.id for each in some])
+                for each in some:
                     self._state.heads[-1].append(Entry(each.id, each.expression, each.text, version))
-        else:
-            ids, texts = Ids.of([each.id for each in new]), Texts.of([each.text for each in new])
-            self.add_draft(ids, draft_of([each.expression for each in new]), texts)
+            return
+        ids: list[Id] = []
+        texts: list[str] = []
+        drafting = Drafting()
+        # As they come: all of them as expressions would fill memory, and keep the garbage collector busy.
+        for each in chain(some, coming):
+            ids.append(each.id)
+            texts.append(each.text)
+            drafting.append(each.expression)
+        self.add_draft(Ids.of(ids), drafting.draft(), Texts.of(texts))
 
     def add_draft(self, ids: Ids, draft: Draft, texts: Texts) -> None:
         """Add subscriptions that are drafted already."""
