@@ -11,7 +11,7 @@ from tamis.language.values import literal_text
 _MEASURES: Final = ("radius", "relative", "factor")
 
 
-class Notify(msgspec.Struct, frozen=True):
+class Notify(msgspec.Struct, frozen=True, gc=False):
     """What a `notify` clause says: whose value, how far, and whether each key has a last value of its own.
 
     Exactly one of three says how far: `radius` in units of the value; `relative`, a share of the value told last

@@ -19,7 +19,7 @@ from tamis.language.tokens import END
 from tamis.language.tree import Expression
 
 
-class Subscription(msgspec.Struct, frozen=True):
+class Subscription(msgspec.Struct, frozen=True, gc=False):
     """A condition, which filters first, and a clause, which then decides by how far a value has moved.
 
     `str()` gives the canonical text, which parses back to an equal subscription.

@@ -28,7 +28,8 @@ OPERATORS: Final[dict[str, Callable[[Any, Any], bool]]] = {
 COMPLEMENT: Final = {"=": "<>", "<>": "=", "<": ">=", ">=": "<", ">": "<=", "<=": ">"}
 
 
-class Expression(msgspec.Struct, frozen=True):
+# What never changes cannot be part of a cycle: the garbage collector need not go through millions of them.
+class Expression(msgspec.Struct, frozen=True, gc=False):
     """A condition over the attributes of an event."""
 
     def truth(self, event: Event) -> Truth:  # noqa: ARG002 - subclasses use it

@@ -7,6 +7,8 @@ on they are there, and gone.
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+import msgspec
+
 from tamis.language import Expression
 from tamis.matching.segments.anchors import Anchors
 from tamis.matching.segments.draft import Draft, Drafting, draft_of
@@ -16,17 +18,14 @@ from tamis.matching.segments.segment import build
 from tamis.matching.segments.texts import Texts
 
 
-class Entry:
+class Entry(msgspec.Struct, eq=False, gc=False):
     """A subscription, and from which version of the index on it is there, and gone."""
 
-    __slots__ = ("born", "died", "expression", "id", "text")
-
-    def __init__(self, id: Id, expression: Expression, text: str, born: int) -> None:
-        self.id = id
-        self.expression = expression
-        self.text = text
-        self.born = born
-        self.died = NEVER
+    id: Id
+    expression: Expression
+    text: str
+    born: int
+    died: int = NEVER
 
     def is_there(self, version: int) -> bool:
         """Return whether it is there in a version."""
