@@ -17,7 +17,9 @@ from harness.context import Context, Measured
 from harness.figures import Bar, Figure, at_least, at_most
 from harness.predicates import predicate_table
 from harness.subject import AUTO, Subject, WrongAnswerError
+from tamis.compiled import kernel
 from tamis.lab.workloads import Conjunctions
+from tamis.matching.segments.turns import step_back
 
 SECTION: Final = "updates"
 #: Per second until all is merged, in chunks; and microseconds.
@@ -28,6 +30,10 @@ ROUNDS: Final = 4
 #: Seconds for which nothing is changed at first, and what that is called.
 PAUSE: Final = 0.5
 ALONE: Final = "alone"
+#: Seconds for which the machine is looked at without an index, and how much a thread computes there at a time: some
+#: 40 microseconds, as a match takes; and a millisecond, for those beside it.
+LOOK: Final = 3.0
+STEP, STRIDE = 40_000, 1_000_000
 #: Subscriptions in one call.
 CHUNK: Final = 5_000
 #: The share of what is added as texts, added one by one, and removed one by one.
@@ -87,6 +93,8 @@ def run(context: Context) -> Iterator[Figure]:
     if not isinstance(conditions, Conjunctions):
         raise TypeError("W-A is made of conjunctions")
     figure = Measured(SECTION, subject.name, size)
+    context.doing("three threads on this machine, without an index")
+    yield figure("three threads without an index: 99.9 %", percentiles(_undisturbed(), (99.9,))[0], "µs")
     events = subject.rows()
     found: dict[str, Changed] = {}
     with _frozen():
@@ -107,6 +115,45 @@ def run(context: Context) -> Iterator[Figure]:
         yield figure(f"{what}, before merging ends", count * ROUNDS / sum(each.returned for each in rounds), "per s")
         yield from _latencies(figure, what, taken, LATENCY)
         yield figure(f"matches beside {what}", len(taken))
+
+
+def _undisturbed() -> list[int]:
+    """Return how long steps of a match's length take beside two threads that compute, one of which stands back.
+
+    All of them without the lock of Python: no index could let a reader wait less on this machine.
+    """
+    stop = threading.Event()
+
+    def compute(back: bool) -> None:
+        if back:
+            step_back()
+        while not stop.is_set():
+            _compute(STRIDE)
+
+    _compute(STEP)
+    others = [threading.Thread(target=compute, args=(back,)) for back in (False, True)]
+    for each in others:
+        each.start()
+    taken: list[int] = []
+    start = end = perf_counter_ns()
+    while end - start < LOOK * 1e9:
+        begin = perf_counter_ns()
+        _compute(STEP)
+        end = perf_counter_ns()
+        taken.append(end - begin)
+    stop.set()
+    for each in others:
+        each.join()
+    return taken
+
+
+@kernel
+def _compute(steps: int) -> int:
+    """Compute something that takes a nanosecond or so for each step."""
+    number = steps
+    for _ in range(steps):
+        number = (number * 25_214_903_917 + 11) & 0xFFFF_FFFF_FFFF
+    return number
 
 
 @contextmanager

@@ -10,6 +10,7 @@ import pyarrow as pa
 
 from tamis.matching.ranks.lists import Ints, Longs
 from tamis.matching.segments import blocks, evaluation, masks
+from tamis.matching.segments.addresses import addresses
 from tamis.matching.segments.blocks import NO_LIMIT, Answers, match_blocks
 from tamis.matching.segments.cuts import Cuts, boundaries, concatenated, ranked
 from tamis.matching.segments.draft import Draft
@@ -17,7 +18,7 @@ from tamis.matching.segments.lines import Lines
 from tamis.matching.segments.masks import Block
 from tamis.matching.segments.rows import LOOSE, RANGES, SPREAD, Rows, arrange, likelihood
 from tamis.matching.segments.runs import owners
-from tamis.matching.segments.singly import LOOKED_AT, mark, match_event, match_event_briefly
+from tamis.matching.segments.singly import LOOKED_AT, mark, match_event_briefly, match_event_held
 from tamis.matching.segments.vectors import aligned
 
 #: Room for the answers of a block that threads begin with.
@@ -44,7 +45,7 @@ class Segment:
         self._longest = int(np.diff(rows.code_start).max(initial=0))
         #: How many rows were looked at, by one event or at once by all of a block.
         self.looked_at = 0
-        self._match_event = match_event if len(self) > _MANY_ROWS else match_event_briefly
+        self._match_event = match_event_held if len(self) > _MANY_ROWS else match_event_briefly
         self._local = local()
 
     def __len__(self) -> int:
@@ -58,20 +59,9 @@ class Segment:
 
     def _match_one(self, leaves: Ints, limit: int) -> Ints:
         thread = self._thread()
-        if thread.clock[0] > _LAST_TICK:
+        if thread.clock.item(0) > _LAST_TICK:
             thread.clock[0] = thread.stamps[:] = 0
-        used = self._match_event(
-            leaves,
-            self.rows,
-            thread.ranks,
-            thread.present,
-            thread.stamps,
-            thread.clock,
-            thread.ends,
-            thread.work,
-            thread.out,
-            limit,
-        )
+        used = self._match_event(leaves, thread.held, limit)
         self._count(thread)
         return thread.out[:used]
 
@@ -120,8 +110,8 @@ class Segment:
         return sum(array.nbytes for array in (*self.rows, *self.lines.cuts)) - self.rows.dimension.nbytes
 
     def _count(self, thread: "_Thread") -> None:
-        self.looked_at += int(thread.work[LOOKED_AT])
-        thread.work[:] = 0
+        self.looked_at += thread.work.item(LOOKED_AT)
+        thread.work.fill(0)
 
     def _thread(self) -> "_Thread":
         thread: _Thread | None = getattr(self._local, "thread", None)
@@ -145,6 +135,9 @@ class _Thread:
         self.work = np.zeros(2, np.int64)
         self.ends = np.zeros(2 * segment._longest + 4, np.int32)
         self.out = np.empty(len(segment) + 1, np.int32)
+        mine = (self.ranks, self.present, self.stamps, self.clock, self.ends, self.work, self.out)
+        #: For `match_event_held`.
+        self.held = addresses((*rows, *mine))
         self.pairs = np.empty(2 * _FIRST_PAIRS, np.int32)
         self._block: Block | None = None
 

@@ -7,6 +7,7 @@ import numpy.typing as npt
 
 from tamis.compiled import brief, inlined, kernel
 from tamis.matching.ranks.lists import Ints, Longs
+from tamis.matching.segments.addresses import array_at
 from tamis.matching.segments.cuts import Octets
 from tamis.matching.segments.draft import ANY
 from tamis.matching.segments.rows import LOOSE, SPREAD, Rows
@@ -84,7 +85,8 @@ def look(
     return _holds(3 * code_start[row], code, ranks, ends)
 
 
-def _match_event(
+@kernel
+def match_event(
     leaves: Ints,
     rows: Rows,
     ranks: Ints,
@@ -148,6 +150,38 @@ def _match_event(
     return min(used, limit)
 
 
+def _match_event_held(leaves: Ints, held: Longs, limit: int) -> int:
+    """Match an event as `match_event` does. `held` are the addresses of all fields of `Rows`, and of what follows."""
+    rows = Rows(
+        array_at(held, 0, np.int32),
+        array_at(held, 1, np.int32),
+        array_at(held, 2, np.int8),
+        array_at(held, 3, np.int32),
+        array_at(held, 4, np.int32),
+        array_at(held, 5, np.int32),
+        array_at(held, 6, np.int32),
+        array_at(held, 7, np.int32),
+        array_at(held, 8, np.int32),
+        array_at(held, 9, np.int64),
+        array_at(held, 10, np.int32),
+        array_at(held, 11, np.int32),
+        array_at(held, 12, np.int32),
+        array_at(held, 13, np.int32),
+    )
+    return match_event(
+        leaves,
+        rows,
+        array_at(held, 14, np.int32),
+        array_at(held, 15, np.uint8),
+        array_at(held, 16, np.int32),
+        array_at(held, 17, np.int32),
+        array_at(held, 18, np.int32),
+        array_at(held, 19, np.int64),
+        array_at(held, 20, np.int32),
+        limit,
+    )
+
+
 #: For many rows, and for few: those are done before another thread could wake up.
-match_event = kernel(_match_event)
-match_event_briefly = brief(_match_event)
+match_event_held = kernel(_match_event_held)
+match_event_briefly = brief(_match_event_held)
