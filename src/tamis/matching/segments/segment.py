@@ -17,7 +17,7 @@ from tamis.matching.segments.draft import Draft
 from tamis.matching.segments.lines import Lines
 from tamis.matching.segments.masks import Block
 from tamis.matching.segments.rows import LOOSE, RANGES, SPREAD, Rows, arrange, likelihood
-from tamis.matching.segments.runs import owners
+from tamis.matching.segments.runs import owners, run_starts
 from tamis.matching.segments.singly import LOOKED_AT, mark, match_event_briefly, match_event_held
 from tamis.matching.segments.vectors import aligned
 
@@ -86,7 +86,7 @@ class Segment:
     def draft(self, kept: npt.NDArray[np.bool_]) -> Draft:
         """Return some rows as a draft, in their order."""
         rows = self.rows
-        number = np.cumsum(kept, dtype=np.int32) - 1
+        number = run_starts(kept)
         owner = owners(rows.term_start)
         some = kept[owner]
         terms = rows.terms.reshape(-1, 3)[some]
