@@ -1,5 +1,6 @@
 from tamis.language import parse
 from tamis.matching.segments.head import Entry, Head
+from tamis.matching.segments.values import Values
 
 
 def entry(id: int, condition: str, born: int = 1) -> Entry:
@@ -14,15 +15,15 @@ def test_a_part_has_the_entries_of_a_version() -> None:
     made = head.finished(1)
     assert made is not None
     part, entries = made
-    assert sorted(part.ids.take(part.match({"a": 1}, 1, 9))) == [1, 2]
+    assert sorted(part.ids.take(part.match(Values({"a": 1}), 1, 9))) == [1, 2]
     assert sorted(each.id for each in entries) == [1, 2]
     head.remove(first, 2)
     head.append(entry(1, "a = 5", born=2))
     made = head.finished(2)
     assert made is not None
     part, _ = made
-    assert sorted(part.ids.take(part.match({"a": 1}, 2, 9))) == [2]
-    assert sorted(part.ids.take(part.match({"a": 5}, 2, 9))) == [1, 2]
+    assert sorted(part.ids.take(part.match(Values({"a": 1}), 2, 9))) == [2]
+    assert sorted(part.ids.take(part.match(Values({"a": 5}), 2, 9))) == [1, 2]
 
 
 def test_one_without_living_entries_makes_no_part() -> None:
@@ -42,4 +43,4 @@ def test_whoever_is_interrupted_leaves_nothing_behind() -> None:
     made = head.finished(1)
     assert made is not None
     part, _ = made
-    assert [part.ids.take(part.match({"a": value}, 1, 9)) for value in (1, 2, 3)] == [[1], [], [3]]
+    assert [part.ids.take(part.match(Values({"a": value}), 1, 9)) for value in (1, 2, 3)] == [[1], [], [3]]

@@ -14,6 +14,7 @@ from support.strategies import DAYS, NUMBERS, POOLS, TIMES
 from tamis.language import Expression, compare
 from tamis.matching.segments.draft import draft_of
 from tamis.matching.segments.segment import Segment, build
+from tamis.matching.segments.values import Values
 
 INTEGERS = {
     **{f"int{bits}": (pa.int8(), pa.int16(), pa.int32(), pa.int64())[at] for at, bits in enumerate((8, 16, 32, 64))},
@@ -114,7 +115,7 @@ def test_columns_lie_where_dictionaries_do(segment: Segment, conditions: list[Ex
     # And where they lie is right.
     order = build(draft_of(conditions))[1]
     for event in events:
-        found = sorted(order[segment.match(event)].tolist())
+        found = sorted(order[segment.match(Values(event))].tolist())
         assert found == [number for number, each in enumerate(conditions) if each.matches(event)]
 
 

@@ -17,6 +17,7 @@ from tamis.matching.segments.draft import draft_of
 from tamis.matching.segments.ids import Ids
 from tamis.matching.segments.part import Part
 from tamis.matching.segments.texts import Texts
+from tamis.matching.segments.values import Values
 
 Arrays = dict[str, npt.NDArray[Any]]
 TEXTS = [
@@ -57,7 +58,7 @@ def test_a_part_comes_back(file: Path) -> None:
     part = Part.read(file)
     assert len(part) == part.alive == len(TEXTS)
     for event in BATCH.to_pylist()[:30]:
-        found = sorted(part.ids.take(part.segment.match(event)))
+        found = sorted(part.ids.take(part.segment.match(Values(event))))
         assert found == [id for id, text in enumerate(TEXTS) if tamis.parse(text).matches(event)]
     row = part.find(5, 0)
     assert part.condition(row) == tamis.parse(TEXTS[5])
@@ -138,5 +139,5 @@ def test_what_is_not_refused_does_no_harm(file: Path) -> None:
         assert offsets[-1] == len(rows)
         assert ((rows >= 0) & (rows < len(part))).all()
         for event in BATCH.to_pylist()[:5]:
-            assert len(part.segment.match(event)) <= len(part)
+            assert len(part.segment.match(Values(event))) <= len(part)
     assert 0 < taken < 300

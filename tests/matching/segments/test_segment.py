@@ -27,13 +27,14 @@ from tamis.matching.segments.part import Part, merged
 from tamis.matching.segments.segment import Segment, build
 from tamis.matching.segments.spelled import expression_of
 from tamis.matching.segments.texts import Texts
+from tamis.matching.segments.values import Values
 
 EXAMPLES = int(os.environ.get("TAMIS_TEST_EXAMPLES", "60"))
 SYMBOLS = ("A", "B", "C", "D", "E", "F", "G", "H")
 
 
 def singly(segment: Segment, order: Longs, event: dict[str, Any]) -> list[int]:
-    return sorted(order[segment.match(event)].tolist())
+    return sorted(order[segment.match(Values(event))].tolist())
 
 
 def at_once(segment: Segment, order: Longs, some: Sequence[dict[str, Any]]) -> list[list[int]]:
@@ -103,7 +104,7 @@ def test_merging_is_building_anew(
         everything = Ids.concatenated([part.ids for part in parts])
         assert whole.ids.take(np.arange(len(whole))) == everything.take(numbers)
         for event in some:
-            found = whole.ids.take(whole.segment.match(event))
+            found = whole.ids.take(whole.segment.match(Values(event)))
             assert sorted(found) == sorted(id for id, condition in kept.items() if condition.matches(event))
         for row, id in enumerate(whole.ids.take(np.arange(len(whole)))):
             assert whole.condition(row) == tamis.parse(str(kept[id]))
@@ -220,7 +221,7 @@ def test_events_with_more_leaves_than_a_block_takes(monkeypatch: pytest.MonkeyPa
 
 def test_no_rows_and_no_events() -> None:
     segment, _ = build(draft_of([]))
-    assert segment.match({"a": 1}).tolist() == []
+    assert segment.match(Values({"a": 1})).tolist() == []
     assert segment.match_batch(pa.record_batch({"a": [1, 2]})).offsets.tolist() == [0, 0, 0]
     segment, _ = build(draft_of([tamis.parse("a = 1"), tamis.parse("b is null")]))
     assert segment.match_batch(pa.record_batch({"a": pa.array([], pa.int64())})).offsets.tolist() == [0]

@@ -1,7 +1,7 @@
 """The lines of a segment: where values of events lie among its cuts."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 import pyarrow as pa
@@ -13,8 +13,11 @@ from tamis.matching.ranks.lists import Ints, Longs
 from tamis.matching.ranks.space import Dimension
 from tamis.matching.segments.attribute import Attribute
 from tamis.matching.segments.cuts import Cuts
-from tamis.matching.segments.locating import Entries
+from tamis.matching.segments.locating import Entries, locate
 from tamis.matching.segments.stretches import Stretches
+from tamis.matching.segments.values import Values
+
+_NOTHING: Final[Ints] = np.empty(0, np.int32)
 
 
 class Lines:
@@ -25,28 +28,43 @@ class Lines:
         self.cuts = cuts
         #: By dimension: the leaf of null.
         self.base: Ints = np.searchsorted(cuts.dimension, np.arange(len(self.names) + 1)).astype(np.int32)
-        self._attributes = _attributes(self.names, Stretches(cuts, len(self.names)))
-        #: Attributes that are only a line, and whose values need no taking apart.
+        self.stretches = Stretches(cuts, len(self.names))
+        self._attributes = _attributes(self.names, self.stretches)
+        #: Attributes that are only a line, and whose values need no taking apart; and the others.
         self._plain = {
             name: known[0]
             for name, known in self._attributes.items()
             if len(known) == 1 and not known[0].rest and not known[0].filters
         }
-        self._plain_leaves = {name: attribute.leaves for name, attribute in self._plain.items()}
+        self._others = {name: known for name, known in self._attributes.items() if name not in self._plain}
+        self._dimensions = {name: each.dimension for name, each in self._plain.items()}
+        self._plain_leaves = {name: each.leaves for name, each in self._plain.items()}
 
-    def leaves_of(self, event: Mapping[str, Any]) -> list[int]:
-        """Return the leaves on which the values of an event lie; null is left out."""
+    def places_of(self, values: Values) -> tuple[Ints, Ints]:
+        """Return the lines on which the numbers of an event lie, -1 for none, and the leaves of everything else."""
+        dimension, plain = self._dimensions.get, self._plain_leaves.get
+        on = np.array([dimension(name, -1) for name in values.names], np.int32)
         found: list[int] = []
-        plain, attributes = self._plain_leaves, self._attributes
-        for name, value in event.items():
-            leaves = plain.get(name)
+        for name, value in values.rest.items():
+            leaves = plain(name)
             if leaves is not None:
                 leaf = leaves[type(value)][value]
                 if leaf >= 0:
                     found.append(leaf)
-            elif name in attributes:
-                for each in attributes[name]:
-                    each.locate(value, found)
+        if self._others:
+            for name in self._others.keys() & values.event.keys():
+                for each in self._others[name]:
+                    each.locate(values.event[name], found)
+        return on, np.array(found, np.int32) if found else _NOTHING
+
+    def leaves_of(self, event: Mapping[str, Any]) -> list[int]:
+        """Return the leaves on which the values of an event lie; null is left out."""
+        values = Values(event)
+        on, others = self.places_of(values)
+        numbers = np.empty(len(on), np.int32)
+        line, cuts = self.stretches, self.cuts
+        count = locate(on, values.wholes, values.reals, line.begin, line.end, cuts.whole, cuts.real, numbers)
+        found: list[int] = [*numbers[:count].tolist(), *others.tolist()]
         return found
 
     def leaves_of_rows(self, batch: pa.RecordBatch) -> tuple[Longs, Ints]:

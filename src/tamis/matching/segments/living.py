@@ -32,6 +32,7 @@ from tamis.matching.segments.sample import Sample
 from tamis.matching.segments.saved import Opened, open_saved, save_parts
 from tamis.matching.segments.segment import Hits
 from tamis.matching.segments.texts import Texts
+from tamis.matching.segments.values import Values
 from tamis.matching.segments.versions import Folder
 from tamis.matching.subscriptions import Found, New, Subscriptions, stacked
 
@@ -235,8 +236,9 @@ class Living(Subscriptions):
     def match(self, event: Mapping[str, Any], limit: int) -> list[Id]:
         parts, heads, version = self._state
         found: list[Id] = []
+        values = Values(event)
         for part in parts:
-            rows = part.match(event, version, limit)
+            rows = part.match(values, version, limit)
             if len(rows):
                 found += part.ids.take(rows)
         for head in heads:

@@ -8,14 +8,20 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from tamis.compiled import kernel
+from tamis.language.values import Kind
 from tamis.matching.ranks.lists import Ints, Longs
 from tamis.matching.segments.bits import lowest, without_lowest
 from tamis.matching.segments.cuts import Cuts, Doubles, Octets
 from tamis.matching.segments.guides import Guide, stretch_of
+from tamis.matching.segments.stretches import KINDS, REAL
 from tamis.matching.segments.wildcards import utf8_rows
 
 #: Where all rows of a column are valid.
 ALL_VALID: Final = np.zeros(0, np.uint8)
+#: Fewer cuts are searched as they are.
+_SHORTEST: Final = 16
+_WHOLE: Final = int(Kind.NUMBER)
+_REAL: Final = int(REAL)
 
 
 class _Room(local):
@@ -199,3 +205,61 @@ def _passes(data: Octets, first: int, last: int, cuts: Octets, begin: int, end: 
         first += 1
         begin += 1
     return True
+
+
+@kernel
+def locate(
+    on: Ints, wholes: Longs, reals: Doubles, begin: Ints, end: Ints, whole: Longs, real: Doubles, out: Ints
+) -> int:
+    """Write the leaves of the numbers of one event, first of integers, and return how many there are.
+
+    NaN has none. `on` tells the line of each, or -1; `begin` and `end` are those of `Stretches`, the cuts
+    are `whole` and `real`.
+    """
+    count = 0
+    for number in range(len(on)):
+        line = on[number] * KINDS
+        if line < 0:
+            continue
+        if number < len(wholes):
+            out[count] = _behind(whole, begin[line + _WHOLE], end[line + _WHOLE], wholes[number]) - 1
+        else:
+            value = reals[number - len(wholes)]
+            if np.isnan(value):
+                continue
+            out[count] = _behind(real, begin[line + _REAL], end[line + _REAL], value) - 1
+        count += 1
+    return count
+
+
+@kernel
+def _behind(cuts: npt.NDArray[Any], low: int, high: int, value: float) -> int:
+    """Return the place behind all cuts that are not greater than a value, between two places.
+
+    A guess as if cuts lay evenly comes first: around it there are few to look at, and they lie together.
+    """
+    if high - low >= _SHORTEST:
+        first, last = float(cuts[low]), float(cuts[high - 1])
+        share = (float(value) - first) / (last - first) if last - first > 0.0 else 0.0
+        if 0.0 < share < 1.0:
+            guess = low + int(share * (high - low - 1))
+            step = 2
+            if cuts[guess] <= value:
+                low = guess + 1
+                while low + step < high and cuts[low + step] <= value:
+                    low += step + 1
+                    step *= 2
+                high = min(high, low + step)
+            else:
+                high = guess
+                while high - step > low and cuts[high - step] > value:
+                    high -= step
+                    step *= 2
+                low = max(low, high - step)
+    while low < high:
+        middle = (low + high) // 2
+        if cuts[middle] <= value:
+            low = middle + 1
+        else:
+            high = middle
+    return low

@@ -22,6 +22,7 @@ from tamis.matching.segments.rows import Rows, checked
 from tamis.matching.segments.segment import Hits, Segment, build
 from tamis.matching.segments.spelled import expression_of
 from tamis.matching.segments.texts import Texts
+from tamis.matching.segments.values import Values
 from tamis.matching.subscriptions import limited
 
 #: When rows die that were not removed.
@@ -101,12 +102,12 @@ class Part:
 
     # --- events -------------------------------------------------------------------------------------
 
-    def match(self, event: Mapping[str, Any], version: int, limit: int) -> Ints:
+    def match(self, values: Values, version: int, limit: int) -> Ints:
         """Return the rows that an event meets in a version, at most so many. The next event overwrites them."""
         died = self.died
         if died is None:
-            return self.segment.match(event, limit)
-        rows = self.segment.match(event)
+            return self.segment.match(values, limit)
+        rows = self.segment.match(values)
         return rows[died[rows] > version][:limit]
 
     def match_batch(

@@ -18,7 +18,7 @@ def owners(starts: Ints) -> Ints:
 
 
 @kernel
-def run_starts(sizes: npt.NDArray[np.integer]) -> Ints:
+def run_starts(sizes: npt.NDArray[np.integer | np.bool_]) -> Ints:
     """Return where runs of these sizes start if they lie one behind the other, and where the last one ends."""
     found = np.zeros(len(sizes) + 1, np.int32)
     for run in range(len(sizes)):

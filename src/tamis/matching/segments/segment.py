@@ -1,6 +1,6 @@
 """A segment: conditions that never change, as arrays, with the kernels that match events against them."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from threading import local
 from typing import Any, Final, TypeAlias
 
@@ -12,13 +12,14 @@ from tamis.matching.ranks.lists import Ints, Longs
 from tamis.matching.segments import blocks, evaluation, masks
 from tamis.matching.segments.addresses import addresses
 from tamis.matching.segments.blocks import NO_LIMIT, Answers, match_blocks
-from tamis.matching.segments.cuts import Cuts, boundaries, concatenated, ranked
+from tamis.matching.segments.cuts import Cuts, Doubles, boundaries, concatenated, ranked
 from tamis.matching.segments.draft import Draft
 from tamis.matching.segments.lines import Lines
 from tamis.matching.segments.masks import Block
 from tamis.matching.segments.rows import LOOSE, RANGES, SPREAD, Rows, arrange, likelihood
 from tamis.matching.segments.runs import owners, run_starts
 from tamis.matching.segments.singly import LOOKED_AT, mark, match_event_briefly, match_event_held
+from tamis.matching.segments.values import Values
 from tamis.matching.segments.vectors import aligned
 
 #: Room for the answers of a block that threads begin with.
@@ -31,6 +32,8 @@ _MANY_ROWS: Final = 500_000
 _LAST_TICK: Final = 2**31 - 2
 
 
+#: What is looked for of an event whose leaves are known.
+_NO_NUMBERS: Final = (np.empty(0, np.int32), np.empty(0, np.int64), np.empty(0, np.float64))
 #: Tells how many events fell on each leaf of some lines, and how many events there were.
 Hits: TypeAlias = Callable[[Lines], tuple[Longs | None, int]]
 
@@ -53,15 +56,16 @@ class Segment:
 
     # --- events -------------------------------------------------------------------------------------
 
-    def match(self, event: Mapping[str, Any], limit: int = NO_LIMIT) -> Ints:
+    def match(self, values: Values, limit: int = NO_LIMIT) -> Ints:
         """Return the rows that an event meets, at most so many. The next event of this thread overwrites them."""
-        return self._match_one(np.array(self.lines.leaves_of(event), np.int32), limit)
+        on, others = self.lines.places_of(values)
+        return self._match_one(on, values.wholes, values.reals, others, limit)
 
-    def _match_one(self, leaves: Ints, limit: int) -> Ints:
+    def _match_one(self, on: Ints, wholes: Longs, reals: Doubles, others: Ints, limit: int) -> Ints:
         thread = self._thread()
         if thread.clock.item(0) > _LAST_TICK:
             thread.clock[0] = thread.stamps[:] = 0
-        used = self._match_event(leaves, thread.held, limit)
+        used = self._match_event(on, wholes, reals, others, thread.held, limit)
         self._count(thread)
         return thread.out[:used]
 
@@ -73,7 +77,8 @@ class Segment:
         """Return the rows that events meet whose leaves these are."""
         events = len(offsets) - 1
         if events <= _FEW_EVENTS or int(np.diff(offsets).max()) > masks.MOST_LEAVES:
-            found = [self._match_one(leaves[offsets[n] : offsets[n + 1]], limit).copy() for n in range(events)]
+            known = (leaves[offsets[n] : offsets[n + 1]] for n in range(events))
+            found = [self._match_one(*_NO_NUMBERS, each, limit).copy() for each in known]
             ends = np.cumsum([0, *map(len, found)])
             return Answers(ends, np.concatenate([np.empty(0, np.int32), *found]) if kept else np.empty(0, np.int32))
         thread = self._thread()
@@ -124,7 +129,7 @@ class _Thread:
     """What one thread needs to match events against a segment."""
 
     def __init__(self, segment: Segment) -> None:
-        rows = segment.rows
+        rows, lines = segment.rows, segment.lines
         self._rows = rows
         self.ranks = rows.base[:-1].copy()
         leaves = len(rows.dimension)
@@ -135,9 +140,15 @@ class _Thread:
         self.work = np.zeros(2, np.int64)
         self.ends = np.zeros(2 * segment._longest + 4, np.int32)
         self.out = np.empty(len(segment) + 1, np.int32)
-        mine = (self.ranks, self.present, self.stamps, self.clock, self.ends, self.work, self.out)
+        self._leaves = np.empty(len(rows.base), np.int32)
         #: For `match_event_held`.
-        self.held = addresses((*rows, *mine))
+        self.held = addresses(
+            (
+                *rows,
+                *(self.ranks, self.present, self.stamps, self.clock, self.ends, self.work, self.out, self._leaves),
+                *(lines.stretches.begin, lines.stretches.end, lines.cuts.whole, lines.cuts.real),
+            )
+        )
         self.pairs = np.empty(2 * _FIRST_PAIRS, np.int32)
         self._block: Block | None = None
 

@@ -8,8 +8,9 @@ import numpy.typing as npt
 from tamis.compiled import brief, inlined, kernel
 from tamis.matching.ranks.lists import Ints, Longs
 from tamis.matching.segments.addresses import array_at
-from tamis.matching.segments.cuts import Octets
+from tamis.matching.segments.cuts import Doubles, Octets
 from tamis.matching.segments.draft import ANY
+from tamis.matching.segments.locating import locate
 from tamis.matching.segments.rows import LOOSE, SPREAD, Rows
 
 Shorts: TypeAlias = npt.NDArray[np.uint16]
@@ -150,8 +151,28 @@ def match_event(
     return min(used, limit)
 
 
-def _match_event_held(leaves: Ints, held: Longs, limit: int) -> int:
-    """Match an event as `match_event` does. `held` are the addresses of all fields of `Rows`, and of what follows."""
+def _match_event_held(on: Ints, wholes: Longs, reals: Doubles, others: Ints, held: Longs, limit: int) -> int:
+    """Match an event as `match_event` does, after its numbers were located; `others` are leaves that are known.
+
+    `held` are the addresses of all fields of `Rows`, of what `match_event` works with, of room for leaves, and of what
+    `locate` needs.
+    """
+    leaves = array_at(held, 21, np.int32)
+    count = locate(
+        on,
+        wholes,
+        reals,
+        array_at(held, 22, np.int32),
+        array_at(held, 23, np.int32),
+        array_at(held, 24, np.int64),
+        array_at(held, 25, np.float64),
+        leaves,
+    )
+    if count + len(others) > len(leaves):
+        raise ValueError("an event has more leaves than there are lines")
+    for leaf in others:
+        leaves[count] = leaf
+        count += 1
     rows = Rows(
         array_at(held, 0, np.int32),
         array_at(held, 1, np.int32),
@@ -169,7 +190,7 @@ def _match_event_held(leaves: Ints, held: Longs, limit: int) -> int:
         array_at(held, 13, np.int32),
     )
     return match_event(
-        leaves,
+        leaves[:count],
         rows,
         array_at(held, 14, np.int32),
         array_at(held, 15, np.uint8),

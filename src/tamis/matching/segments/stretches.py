@@ -11,7 +11,7 @@ from tamis.matching.segments.cuts import BOUNDARY, NO_INTEGER, Cuts
 #: Doubles, whose cuts are not where those of integers are. Null has no values to be found: they have its place.
 REAL: Final = Kind.NULL
 #: Kinds of values, and the end of all.
-_KINDS: Final = len(Kind) + 1
+KINDS: Final = len(Kind) + 1
 
 
 class Stretches:
@@ -19,20 +19,20 @@ class Stretches:
 
     def __init__(self, cuts: Cuts, dimensions: int) -> None:
         self.cuts = cuts
-        own = cuts.dimension.astype(np.int64) * _KINDS + cuts.kind
-        begin = np.searchsorted(own, np.arange(dimensions * _KINDS)).astype(np.int32)
-        end = np.searchsorted(own, np.arange(dimensions * _KINDS), side="right").astype(np.int32)
+        own = cuts.dimension.astype(np.int64) * KINDS + cuts.kind
+        begin = np.searchsorted(own, np.arange(dimensions * KINDS)).astype(np.int32)
+        end = np.searchsorted(own, np.arange(dimensions * KINDS), side="right").astype(np.int32)
         begin[own[cuts.flag == BOUNDARY]] += 1
-        begin[REAL::_KINDS], end[REAL::_KINDS] = begin[Kind.NUMBER :: _KINDS], end[Kind.NUMBER :: _KINDS]
+        begin[REAL::KINDS], end[REAL::KINDS] = begin[Kind.NUMBER :: KINDS], end[Kind.NUMBER :: KINDS]
         no_integer = np.bincount(cuts.dimension[cuts.flag == NO_INTEGER], minlength=dimensions)
-        end[Kind.NUMBER :: _KINDS] -= no_integer.astype(np.int32)
-        self._begin: Ints = begin
-        self._end: Ints = end
+        end[Kind.NUMBER :: KINDS] -= no_integer.astype(np.int32)
+        self.begin: Ints = begin
+        self.end: Ints = end
 
     def of(self, dimension: int, kind: Kind) -> tuple[int, int]:
         """Return where the cuts begin and end that values of a kind can pass, on the line of a dimension."""
-        at = dimension * _KINDS + kind
-        return int(self._begin[at]), int(self._end[at])
+        at = dimension * KINDS + kind
+        return int(self.begin[at]), int(self.end[at])
 
     def passing(self, dimension: int) -> int:
         """Return the leaf of the events that pass the filter which a dimension is."""
