@@ -5,12 +5,13 @@ from typing import Any
 
 import pytest
 
+from tamis.matching.segments import values
 from tamis.matching.segments.values import Values
 
 
-def parts(event: dict[str, Any]) -> tuple[list[str], list[int], list[float], dict[str, Any]]:
-    values = Values(event)
-    return list(values.names), values.wholes.tolist(), values.reals.tolist(), values.rest
+def parts(event: dict[str, Any]) -> tuple[Any, ...]:
+    found = Values(event)
+    return list(found.names), found.wholes.tolist(), found.reals.tolist(), found.rest
 
 
 @pytest.mark.parametrize(
@@ -25,3 +26,11 @@ def parts(event: dict[str, Any]) -> tuple[list[str], list[int], list[float], dic
 )
 def test_numbers_of_64_bits_are_told_from_all_else(event: dict[str, Any], expected: tuple[Any, ...]) -> None:
     assert parts(event) == expected
+
+
+def test_a_few_numbers_stay_with_the_rest(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(values, "FEW", 8)
+    event = {"a": 1, "b": 2.5, "c": "x"}
+    assert parts(event) == ([], [], [], event)
+    many = dict(zip("abcdefgh", range(8), strict=True))
+    assert parts(many) == (list(many), list(range(8)), [], {})

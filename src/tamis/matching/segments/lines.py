@@ -43,17 +43,21 @@ class Lines:
     def places_of(self, values: Values) -> tuple[Ints, Ints]:
         """Return the lines on which the numbers of an event lie, -1 for none, and the leaves of everything else."""
         dimension, plain = self._dimensions.get, self._plain_leaves.get
-        on = np.array([dimension(name, -1) for name in values.names], np.int32)
+        on = np.array([dimension(name, -1) for name in values.names], np.int32) if values.names else _NOTHING
         found: list[int] = []
+        others = self._others
         for name, value in values.rest.items():
             leaves = plain(name)
             if leaves is not None:
                 leaf = leaves[type(value)][value]
                 if leaf >= 0:
                     found.append(leaf)
-        if self._others:
-            for name in self._others.keys() & values.event.keys():
-                for each in self._others[name]:
+            elif name in others:
+                for each in others[name]:
+                    each.locate(value, found)
+        if others:
+            for name in values.names:
+                for each in others.get(name, ()):
                     each.locate(values.event[name], found)
         return on, np.array(found, np.int32) if found else _NOTHING
 

@@ -1,6 +1,6 @@
 """The values of one event, taken apart once for all parts of an index."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Mapping
 from typing import Any, Final
 
 import numpy as np
@@ -9,7 +9,9 @@ from tamis.language.limits import MAX_INTEGER, MIN_INTEGER
 from tamis.matching.ranks.lists import Longs
 from tamis.matching.segments.cuts import Doubles
 
-_WHOLES: Final = {int}
+#: Fewer numbers are found sooner one by one, as values that are remembered.
+FEW: Final = 8
+_NO_WHOLES: Final[Longs] = np.empty(0, np.int64)
 _NO_REALS: Final[Doubles] = np.empty(0)
 
 
@@ -20,25 +22,31 @@ class Values:
 
     def __init__(self, event: Mapping[str, Any]) -> None:
         self.event = event
-        #: What is not a number of 64 bits.
-        self.rest: dict[str, Any] = {}
         #: The integers, and the doubles.
-        self.wholes: Longs
-        self.reals = _NO_REALS
+        self.wholes, self.reals = _NO_WHOLES, _NO_REALS
         #: Of the integers, then of the doubles.
-        self.names: Iterable[str] = event
-        try:
-            # Many events have integers only, and no loop is needed to see that.
-            if set(map(type, event.values())) == _WHOLES:
+        self.names: Collection[str] = ()
+        #: What is not a number of 64 bits, or one of a few.
+        self.rest: Mapping[str, Any] = event
+        kinds = list(map(type, event.values()))
+        wholes = kinds.count(int)
+        if wholes + kinds.count(float) < FEW:
+            return
+        # Many events have integers only: that is seen without a loop.
+        if wholes == len(kinds):
+            try:
                 self.wholes = np.array(list(event.values()), np.int64)
-                return
-        except OverflowError:
-            pass
-        self._sort_out()
+            except OverflowError:
+                self._sort_out()
+            else:
+                self.names, self.rest = event, {}
+        else:
+            self._sort_out()
 
     def _sort_out(self) -> None:
         wholes: dict[str, int] = {}
         reals: dict[str, float] = {}
+        rest: dict[str, Any] = {}
         for name, value in self.event.items():
             kind = type(value)
             if kind is float:
@@ -46,7 +54,6 @@ class Values:
             elif kind is int and MIN_INTEGER <= value <= MAX_INTEGER:
                 wholes[name] = value
             else:
-                self.rest[name] = value
-        self.names = (*wholes, *reals)
-        self.wholes = np.array(list(wholes.values()), np.int64)
-        self.reals = np.array(list(reals.values()), np.float64)
+                rest[name] = value
+        self.names, self.rest = (*wholes, *reals), rest
+        self.wholes, self.reals = np.array(list(wholes.values()), np.int64), np.array(list(reals.values()), np.float64)
