@@ -3,12 +3,13 @@
 Where few events of a block share a leaf, they are matched one by one instead (see `singly`).
 """
 
-from typing import Final, NamedTuple
+from typing import Final
 
 import numpy as np
 
 from tamis.compiled import kernel
 from tamis.matching.ranks.lists import Ints, Longs
+from tamis.matching.segments.answers import Answers
 from tamis.matching.segments.cuts import Octets, Words
 from tamis.matching.segments.evaluation import MOST_NUMBERS, evaluate
 from tamis.matching.segments.masks import (
@@ -20,7 +21,7 @@ from tamis.matching.segments.masks import (
     spread_out,
     write_masks,
 )
-from tamis.matching.segments.rows import LOOSE, POINTS, RANGES, Rows
+from tamis.matching.segments.rows import LOOSE, RANGES, Rows
 from tamis.matching.segments.singly import LOOKED_AT, TOUCHED, Shorts, is_marked, look, mark, unmark
 from tamis.matching.segments.vectors import WORDS
 
@@ -37,13 +38,6 @@ _AT_A_TIME: Final = 64
 _ONE: Final = np.uint64(1)
 
 
-class Answers(NamedTuple):
-    """Rows that events met: event r of the batch met `rows[offsets[r] : offsets[r + 1]]`."""
-
-    offsets: Longs
-    rows: Ints
-
-
 @kernel
 def match_blocks(
     first: int,
@@ -51,6 +45,7 @@ def match_blocks(
     offsets: Longs,
     leaves: Ints,
     rows: Rows,
+    ranged: Ints,
     block: Block,
     pairs: Ints,
     limit: int,
@@ -58,15 +53,21 @@ def match_blocks(
 ) -> Answers:
     """Return the rows that events meet, of each event at most `limit`; only how many they are unless they are `kept`.
 
-    `pairs` is room for the answers of a block, replaced if it does not do.
+    `ranged` says by dimension from where on its ranges are looked at. `pairs` is room for the answers of a block,
+    replaced if it does not do.
     """
+    only_points = rows.ends[RANGES] == rows.ends[LOOSE]
+    for on in range(len(ranged)):
+        only_points &= ranged[on] == rows.ranged[on + 1]
     ends = np.zeros(last - first + 1, np.int64)
     found = np.empty(max(1024, 4 * (last - first)) if kept else 0, np.int32)
     total, counted = 0, 0
     at = np.empty(EVENTS, np.int64)
     while first < last:
         size = _block_size(first, last, offsets)
-        used, pairs = _match_block(first, first + size, offsets, leaves, rows, block, pairs, limit, kept)
+        used, pairs = _match_block(
+            first, first + size, offsets, leaves, rows, ranged, only_points, block, pairs, limit, kept
+        )
         done = len(ends) - 1 - (last - first)
         for event in range(size):
             at[event] = counted
@@ -101,6 +102,8 @@ def _match_block(
     offsets: Longs,
     leaves: Ints,
     rows: Rows,
+    ranged: Ints,
+    only_points: bool,
     block: Block,
     pairs: Ints,
     limit: int,
@@ -110,9 +113,9 @@ def _match_block(
     for event in range(EVENTS):
         block.answers[event] = 0
     used, few = 0, EVENTS
-    if not _is_light(first, last, offsets, leaves, rows):
+    if not only_points or not _is_light(first, last, offsets, leaves, rows):
         few = FEW
-        used, pairs = _match_many(first, last, offsets, leaves, rows, block, pairs, limit, kept)
+        used, pairs = _match_many(first, last, offsets, leaves, rows, ranged, block, pairs, limit, kept)
     event = first
     while event < last:
         event, used = _match_few(
@@ -152,9 +155,7 @@ def _match_block(
 
 @kernel
 def _is_light(first: int, last: int, offsets: Longs, leaves: Ints, rows: Rows) -> bool:
-    """Return whether events look at so few rows that masks are not worth it."""
-    if rows.ends[POINTS] < rows.ends[LOOSE]:
-        return False
+    """Return whether events look at so few rows at points that masks are not worth it."""
     candidates = 0
     for place in range(offsets[first], offsets[last]):
         candidates += rows.point[leaves[place] + 1] - rows.point[leaves[place]]
@@ -168,6 +169,7 @@ def _match_many(
     offsets: Longs,
     leaves: Ints,
     rows: Rows,
+    ranged: Ints,
     block: Block,
     pairs: Ints,
     limit: int,
@@ -181,7 +183,7 @@ def _match_many(
     used_masks = write_masks(last - first, present, rows, block)
     used = counted = 0
     whole = limit >= NO_LIMIT and kept
-    for run in range(0, RUN * _list_runs(present, used_masks, rows, block), RUN):
+    for run in range(0, RUN * _list_runs(present, used_masks, rows, ranged, block), RUN):
         row, end, start, skip = block.runs[run], block.runs[run + 1], block.runs[run + 2], block.runs[run + 3]
         block.work[LOOKED_AT] += end - row
         while row < end:
@@ -216,7 +218,7 @@ def _match_many(
 
 
 @kernel
-def _list_runs(present: int, used: int, rows: Rows, block: Block) -> int:
+def _list_runs(present: int, used: int, rows: Rows, ranged: Ints, block: Block) -> int:
     """Write which rows to evaluate, and for which events: first, last, the place of their mask, known terms."""
     runs, count = block.runs, 0
     for number in range(present):
@@ -237,8 +239,8 @@ def _list_runs(present: int, used: int, rows: Rows, block: Block) -> int:
                 runs[count + 2], runs[count + 3] = start, 1
                 count += RUN
             at += many
-        if rows.ranged[on] < rows.ranged[on + 1]:
-            runs[count], runs[count + 1] = rows.ranged[on], rows.ranged[on + 1]
+        if ranged[on] < rows.ranged[on + 1]:
+            runs[count], runs[count + 1] = ranged[on], rows.ranged[on + 1]
             runs[count + 2], runs[count + 3] = EVERYBODY * WORDS, 0
             count += RUN
     runs[count], runs[count + 1] = rows.ends[RANGES], rows.ends[LOOSE]

@@ -9,6 +9,7 @@ Every row has an *anchor*, which an event must meet for the row to matter. The r
     never       met by no event
 
 Among those that share an anchor, rows whose next term is in the same dimension lie together: what they read does, too.
+Ranges that have code stand behind the others of their dimension, which can be matched by windows.
 """
 
 from typing import Final, NamedTuple
@@ -97,6 +98,8 @@ def checked(rows: Rows, cuts: Cuts, size: int) -> Rows:
         and _within(rows.spot, 0, leaves + 1)
         and _within(rows.guard[::3], 0, max(lines, 1))
         and _within(terms[:, 1:], 0, leaves)
+        and (cuts.dimension[terms[:, 1]] == terms[:, 0]).all()
+        and (cuts.dimension[terms[:, 2]] == terms[:, 0]).all()
         and _within(code[stretches, 0], 0, lines)
         and _within(code[stretches, 1:], 0, leaves)
         and (np.diff(rows.term_start)[: rows.ends[RANGES]] > 0).all()
@@ -397,7 +400,9 @@ def _choose(
             place = _place(int(terms[begin, 1]), anchor, base)
         elif second < end:
             place = _place(int(terms[second, 1]), terms[second, 0], base)
-        follows = min(follows, (1 << _NEXT_BITS) - 1)
+        follows = min(follows, (1 << _NEXT_BITS - 1) - 1)
+        if kind == RANGES and code_starts[row] < code_starts[row + 1]:
+            follows |= 1 << _NEXT_BITS - 1
         keys[row] = ((kind << _ANCHOR_BITS | int(anchor)) << _NEXT_BITS | follows) << _PLACE_BITS | place
 
 

@@ -1,6 +1,7 @@
 """A segment: conditions that never change, as arrays, with the kernels that match events against them."""
 
 from collections.abc import Callable
+from functools import cached_property
 from threading import local
 from typing import Any, Final, TypeAlias
 
@@ -11,7 +12,8 @@ import pyarrow as pa
 from tamis.matching.ranks.lists import Ints, Longs
 from tamis.matching.segments import blocks, evaluation, masks
 from tamis.matching.segments.addresses import addresses
-from tamis.matching.segments.blocks import NO_LIMIT, Answers, match_blocks
+from tamis.matching.segments.answers import Answers, both
+from tamis.matching.segments.blocks import NO_LIMIT, match_blocks
 from tamis.matching.segments.cuts import Cuts, Doubles, boundaries, concatenated, ranked
 from tamis.matching.segments.draft import Draft
 from tamis.matching.segments.lines import Lines
@@ -19,11 +21,15 @@ from tamis.matching.segments.masks import Block
 from tamis.matching.segments.rows import LOOSE, RANGES, SPREAD, Rows, arrange, likelihood
 from tamis.matching.segments.runs import owners, run_starts
 from tamis.matching.segments.singly import LOOKED_AT, mark, match_event_briefly, match_event_held
+from tamis.matching.segments.sliding import match_windows
 from tamis.matching.segments.values import Values
 from tamis.matching.segments.vectors import aligned
+from tamis.matching.segments.windows import LEAST_EVENTS, Room, Windows, room_for, windows_of
 
 #: Room for the answers of a block that threads begin with.
 _FIRST_PAIRS: Final = 1 << 16
+#: And for those of windows, so much at most that it is kept for the next events.
+_MOST_PAIRS: Final = 1 << 23
 #: So many events are matched one by one: masks are not worth it.
 _FEW_EVENTS: Final = 4
 #: With more rows, other threads are let run while an event is matched.
@@ -82,9 +88,33 @@ class Segment:
             ends = np.cumsum([0, *map(len, found)])
             return Answers(ends, np.concatenate([np.empty(0, np.int32), *found]) if kept else np.empty(0, np.int32))
         thread = self._thread()
-        answers = match_blocks(0, events, offsets, leaves, self.rows, thread.block(), thread.pairs, limit, kept)
+        if events < LEAST_EVENTS or limit < NO_LIMIT or not len(self.windows.anchors):
+            answers = self._match_blocks(offsets, leaves, self.rows.ranged[:-1], limit, kept)
+        else:
+            room, block, pairs = thread.room(self.windows), thread.block(), thread.wide_pairs
+            answers, pairs = match_windows(offsets, leaves, self.rows, self.windows, room, block, pairs, kept)
+            if len(pairs) <= _MOST_PAIRS:
+                thread.wide_pairs = pairs
+            if self._has_others:
+                answers = both(answers, self._match_blocks(offsets, leaves, self.windows.rest, limit, kept))
         self._count(thread)
         return answers
+
+    def _match_blocks(self, offsets: Longs, leaves: Ints, ranged: Ints, limit: int, kept: bool) -> Answers:
+        thread = self._thread()
+        return match_blocks(
+            0, len(offsets) - 1, offsets, leaves, self.rows, ranged, thread.block(), thread.pairs, limit, kept
+        )
+
+    @cached_property
+    def windows(self) -> Windows:
+        """What of it is matched by windows, if there are many events."""
+        return Windows._make(map(read_only, windows_of(self.rows)))
+
+    @cached_property
+    def _has_others(self) -> bool:
+        """Whether events can meet anything that is not matched by windows."""
+        return int((self.windows.rest - self.rows.ranged[:-1]).sum()) < int(self.rows.ends[LOOSE])
 
     # --- merging ------------------------------------------------------------------------------------
 
@@ -150,7 +180,14 @@ class _Thread:
             )
         )
         self.pairs = np.empty(2 * _FIRST_PAIRS, np.int32)
+        self.wide_pairs = self.pairs
         self._block: Block | None = None
+        self._room: Room | None = None
+
+    def room(self, windows: Windows) -> Room:
+        if self._room is None:
+            self._room = room_for(windows, self._rows)
+        return self._room
 
     def block(self) -> Block:
         if self._block is None:
