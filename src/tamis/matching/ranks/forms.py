@@ -31,6 +31,11 @@ LEAF, ALL, ANY, SAME = range(4)
 TRUE: Final = -1
 FALSE: Final = -2
 _NEUTRAL: Final = {ALL: TRUE, ANY: FALSE}
+#: What a connective is written as, and what it is negated.
+_TAGS: Final[tuple[dict[type[Expression], int], dict[type[Expression], int]]] = (
+    {And: ALL, Or: ANY, Xor: ANY, Xnor: ANY},
+    {And: ANY, Or: ALL, Xor: ANY, Xnor: ANY},
+)
 
 #: An expression, and whether it is negated.
 _Signed: TypeAlias = tuple[Expression, bool]
@@ -73,24 +78,29 @@ class Forms:
 
     def _write(self, expression: Expression, negated: bool, around: int) -> int:
         """Write an expression and return how many parts it adds to the connective around it."""
-        if isinstance(expression, Predicate):
-            return self._predicate(expression, negated, around)
-        if isinstance(expression, Not):
-            return self._write(expression.operand, not negated, around)
-        if isinstance(expression, Constant):
-            return TRUE if expression.value is not negated else FALSE
-        tag = ALL if isinstance(expression, And) is not negated and isinstance(expression, And | Or) else ANY
+        tag = _TAGS[negated].get(type(expression))
+        if tag is None:
+            return self._single(expression, negated, around)
         known = self._ended.get((id(expression), negated)) if self._below_xor and tag != around else None
         if known is not None:
             self.codes.append(known << 2 | SAME)
             return 1
-        if isinstance(expression, Xor | Xnor):
+        if type(expression) is Xor or type(expression) is Xnor:
             parts = self._either(expression, negated, around)
         else:
             parts = self._join(tag, zip(expression.children(), repeat(negated)), around)
         if parts == 1 and self._below_xor:
             self._ended[id(expression), negated] = len(self.codes) - 1 - self.offsets[-1]
         return parts
+
+    def _single(self, expression: Expression, negated: bool, around: int) -> int:
+        """Write what is no connective of several parts."""
+        if isinstance(expression, Predicate):
+            return self._predicate(expression, negated, around)
+        if isinstance(expression, Not):
+            return self._write(expression.operand, not negated, around)
+        assert isinstance(expression, Constant)
+        return TRUE if expression.value is not negated else FALSE
 
     def _join(self, tag: int, operands: Iterable[_Signed], around: int) -> int:
         begin, count = len(self.codes), 0
