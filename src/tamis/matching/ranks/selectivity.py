@@ -66,21 +66,32 @@ def weights(space: Space, predicates: Ints) -> Floats:
     plus the share of its line that it covers times the share of all predicates that are on this line. Predicates
     that take null get a weight above all others.
     """
-    if len(predicates) < _FEW:
+    many = len(predicates) >= _FEW
+    if not many:
         found = np.array([space.hits[space.leaves_of(each)].sum() for each in predicates.tolist()], np.float32)
+        uses = np.array([space.uses[each] for each in predicates.tolist()], np.float32)
     else:
+        found = _hits(space, predicates)
+        uses = np.array(space.uses, np.float32)[predicates]
+    on = space.dimension[predicates]
+    dimensions = np.flatnonzero(np.bincount(on)) if many else np.unique(on)
+    lengths, popular = np.zeros((2, space.dimensions), np.float32)
+    lengths[dimensions] = [len(space.line(each).leaves()) for each in dimensions.tolist()]
+    popular[dimensions] = [space.predicates_on(each) / space.predicates for each in dimensions.tolist()]
+    shares = _shares(predicates, space.rank, space.bounds.view(), lengths[on])
+    guesses: Floats = shares * popular[on] + uses / max(uses.sum(), space.predicates)
+    return found + guesses
+
+
+def _hits(space: Space, predicates: Ints) -> Floats:
+    """Return how many events met each of many predicates."""
+    found = np.zeros(len(predicates), np.float32)
+    if space.hits.any():
         before = np.zeros(space.leaves + 1, np.int64)
         where = layout(space)
         np.cumsum(space.hits[where.leaves], out=before[1 : len(where.leaves) + 1])
-        found = np.empty(len(predicates), np.float32)
         _sum_hits(predicates, space.bounds.view(), where, before, found)
-    dimensions, line = np.unique(space.dimension[predicates], return_inverse=True)
-    lengths = np.array([len(space.line(each).leaves()) for each in dimensions.tolist()], np.float32)
-    shares = _shares(predicates, space.rank, space.bounds.view(), lengths[line])
-    uses = np.array([space.uses[each] for each in predicates.tolist()], np.float32)
-    popular = np.array([space.predicates_on(each) for each in dimensions.tolist()], np.float32) / space.predicates
-    guesses: Floats = shares * popular[line] + uses / max(uses.sum(), space.predicates)
-    return found + guesses
+    return found
 
 
 @kernel
