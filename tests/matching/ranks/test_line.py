@@ -11,7 +11,7 @@ from tamis.language import Between, Kind, Predicate
 from tamis.language.normal import clauses
 from tamis.language.values import read
 from tamis.language.valueset import true_for
-from tamis.matching.ranks.line import FIXED, Keys, Shape, SortedCuts, bounds, shape, stretches
+from tamis.matching.ranks.line import FIXED, Keys, Shape, SortedCuts, bounds, points_by_kind, shape, stretches
 
 
 def new_line() -> SortedCuts:
@@ -25,7 +25,7 @@ def cuts_of(predicate: Predicate) -> Keys:
 
 @given(predicates())
 def test_the_short_cut_finds_the_same_bounds(predicate: Predicate) -> None:
-    found = bounds(predicate)
+    found = bounds(predicate, points_by_kind())
     assert found is None or found == cuts_of(predicate)
 
 

@@ -87,6 +87,23 @@ def test_many_new_cuts_are_sorted_in() -> None:
     assert space.rank[encoded.leaves].tolist() == sorted(space.rank[encoded.leaves].tolist())
 
 
+def test_many_predicates_go_when_the_last_use_of_their_cuts_does() -> None:
+    space = Space()
+    texts = [f"x between {low} and {low + high}" for low in range(0, 60, 2) for high in range(1, 4)]
+    at_once, _ = space.acquire(map(tamis.parse, texts))
+    one_by_one = Space()
+    for text in texts:
+        one_by_one.acquire([tamis.parse(text)])
+    assert cuts_by_name(space) == cuts_by_name(one_by_one)
+    assert [space.rank[space.bounds[each]].tolist() for (each,) in filter(None, at_once)] == [
+        one_by_one.rank[one_by_one.bounds[each]].tolist() for each in range(len(texts))
+    ]
+    for predicates in at_once:
+        space.release(predicates or [])
+        space.check_invariants()
+    assert space.predicates == 0
+
+
 def test_hits_are_shared_by_split_and_added_by_merge() -> None:
     space = Space()
     space.acquire([tamis.parse("x < 10")])

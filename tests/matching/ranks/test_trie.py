@@ -217,6 +217,9 @@ def test_a_cut_stays_as_long_as_a_predicate_needs_it(make: MakeLine) -> None:
     assert len(line.remove([key])) == 1
     with pytest.raises(KeyError):
         line.remove([key])
+    assert len(line.insert(Counter({key: 2}))) == 1
+    assert line.remove([key]) == []
+    assert len(line.remove([key])) == 1
 
 
 @pytest.mark.parametrize("make", BACKENDS)

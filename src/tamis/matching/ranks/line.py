@@ -40,8 +40,6 @@ END: Final[Key] = (len(Kind),)
 NONE: Final = -1
 #: Kinds in which the same values can be written in several ways.
 _AWKWARD: Final = (Kind.NULL, Kind.BOOLEAN)
-#: Predicates whose bounds are found without a detour.
-_SHORT: Final = (Comparison, In, Between)
 #: So many new cuts are put into their places one by one; more are sorted in.
 _FEW: Final = 64
 #: The cuts that are always there.
@@ -68,7 +66,8 @@ class Line(Protocol):
     def insert(self, keys: Iterable[Key]) -> list[Split]:
         """Count one more use of each cut and return the leaves that had to be split, from left to right.
 
-        An old leaf that is split into many is named with each of its new ones.
+        Cuts may also come as a `Counter`, which says how many uses of each to count. An old leaf that is split into
+        many is named with each of its new ones.
         """
 
     def remove(self, keys: Iterable[Key]) -> list[Merge]:
@@ -174,45 +173,63 @@ def _widened(numbers: "array[int]", places: Sequence[int], added: Sequence[int])
     return array("i", np.insert(np.frombuffer(numbers, np.int32), places, added).tobytes())
 
 
-def bounds(predicate: Predicate) -> Keys | None:
+class Points(dict[Any, tuple[Key, Key]]):
+    """By value: the cuts just before and just after it. They are made once, however many predicates end there."""
+
+    def __init__(self, kind: Kind) -> None:
+        super().__init__()
+        self._kind = int(kind)
+
+    def __missing__(self, value: Any) -> tuple[Key, Key]:
+        found = self[value] = (self._kind, value, 0), (self._kind, value, 1)
+        return found
+
+
+def points_by_kind() -> tuple[Points, ...]:
+    """Return the points of each kind, of which none is made yet."""
+    return tuple(map(Points, Kind))
+
+
+def bounds(predicate: Predicate, points: Sequence[Points]) -> Keys | None:
     """Return where the stretches of a predicate begin and end, or None if it needs `stretches` to find out.
 
     This is a short cut for the predicates that most conditions are made of; the result is the same.
     """
-    if not isinstance(predicate, _SHORT) or predicate.kind in _AWKWARD:
-        return None
-    kind = int(predicate.kind)
-    if isinstance(predicate, Comparison):
-        return _bounds_of_comparison(kind, predicate.operator, predicate.value)
-    found: Keys
-    if isinstance(predicate, In):
-        if predicate.has_null or "" in predicate.values:
+    # `is` and not `isinstance`, which takes several times as long where the answer is no.
+    if type(predicate) is In:
+        if predicate.kind in _AWKWARD or predicate.has_null or "" in predicate.values:
             return None
         values = sorted(set(predicate.values))
-        found = tuple(chain.from_iterable([((kind, value, 0), (kind, value, 1)) for value in values]))
-    else:
-        low, high = predicate.low, predicate.high
-        if low == "" or low > high:  # type: ignore[operator]
+        found: Keys = tuple(chain.from_iterable(map(points[predicate.kind].__getitem__, values)))
+    elif type(predicate) is Comparison:
+        if predicate.kind in _AWKWARD or predicate.value == "":
             return None
-        found = (kind, low, 0), (kind, high, 1)
-    return ((kind,), *found, (kind + 1,)) if predicate.negated else found
-
-
-def _bounds_of_comparison(kind: int, operator: str, value: Any) -> Keys | None:
-    if value == "":
+        return _bounds_of_comparison(predicate.kind, predicate.operator, points[predicate.kind][predicate.value])
+    elif type(predicate) is Between:
+        low, high = predicate.low, predicate.high
+        if predicate.kind in _AWKWARD or low == "" or low > high:  # type: ignore[operator]
+            return None
+        found = points[predicate.kind][low][0], points[predicate.kind][high][1]
+    else:
         return None
+    return (FIXED[predicate.kind], *found, FIXED[predicate.kind + 1]) if predicate.negated else found
+
+
+def _bounds_of_comparison(kind: int, operator: str, point: tuple[Key, Key]) -> Keys:
+    before, after = point
     if operator == "=":
-        return (kind, value, 0), (kind, value, 1)
+        return point
     if operator == "<>":
-        return (kind,), (kind, value, 0), (kind, value, 1), (kind + 1,)
+        return FIXED[kind], before, after, FIXED[kind + 1]
     if operator[0] == "<":
-        return (kind,), (kind, value, int(operator == "<="))
-    return (kind, value, int(operator == ">")), (kind + 1,)
+        return FIXED[kind], after if operator == "<=" else before
+    return after if operator == ">" else before, FIXED[kind + 1]
 
 
 def complement(keys: Keys) -> Keys:
     """Return the bounds of all other values of the same kind, for bounds that `bounds` found."""
-    start, end = (keys[0][0],), (keys[0][0] + 1,)
+    kind = keys[0][0]
+    start, end = FIXED[kind], FIXED[kind + 1]
     keys = keys[1:] if keys[0] == start else (start, *keys)
     return keys[:-1] if keys[-1] == end else (*keys, end)
 

@@ -12,8 +12,9 @@ Predicates are kept once, however many subscriptions share them.
 
 import sys
 from array import array
+from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-from itertools import chain
+from itertools import accumulate, chain, count, repeat
 from typing import Any, Final, NamedTuple, TypeAlias, cast
 
 import numpy as np
@@ -32,11 +33,11 @@ from tamis.matching.ranks.line import (
     Keys,
     Line,
     Merge,
-    Shape,
     SortedCuts,
     Split,
     bounds,
     complement,
+    points_by_kind,
     shape,
     stretches,
 )
@@ -61,6 +62,7 @@ class Wanted:
         self.count = 0
         #: Predicates of the language that were wanted already, as they are and negated.
         self.known: tuple[dict[Expression, int], dict[Expression, int]] = {}, {}
+        self._points = points_by_kind()
 
     def number(self, name: Dimension, keys: Keys) -> int:
         """Want a predicate and return its number among the wanted ones."""
@@ -77,7 +79,7 @@ class Wanted:
         known = self.known[negated]
         number = known.get(predicate)
         if number is None:
-            keys = bounds(predicate)
+            keys = bounds(predicate, self._points)
             if keys is not None:
                 number = self.number(predicate.attribute, complement(keys) if negated else keys)
                 known[predicate] = number
@@ -126,12 +128,11 @@ def _starting(line: Line, predicates: int) -> Callable[[Key], int]:
 
 
 class _Fresh(NamedTuple):
-    """Predicates that are new, with what is to be written down of them."""
+    """Predicates of a dimension that are new, as they are wanted, and the leaves at their bounds."""
 
-    predicates: list[int]
-    dimensions: list[int]
-    shapes: list[Shape]
-    leaves: "list[array[int]]"
+    dimension: int
+    wanted: dict[Keys, int]
+    leaves: Ints
 
 
 class Space:
@@ -216,58 +217,66 @@ class Space:
         if 0 in uses:
             used = {name: {keys: n for keys, n in known.items() if uses[n]} for name, known in by_name.items()}
             by_name = {name: known for name, known in used.items() if known}
-        fresh = _Fresh([], [], [], [])
+        fresh: list[_Fresh] = []
         for name, known in by_name.items():
             dimension = self._dimension(name)
-            line = self.line(dimension)
             new = known
             if self._dimension_uses[dimension]:
-                new = {}
-                starting = _starting(line, len(known))
-                for keys, number in known.items():
-                    predicate = self._predicates.get(array("i", map(starting, keys)).tobytes())
-                    if predicate is None:
-                        new[keys] = number
-                    else:
-                        self.uses[predicate] += uses[number]
-                        numbers[number] = predicate
+                new = self._use(self.line(dimension), known, uses, numbers)
             if new:
-                splits += self._cut(dimension, line, new)
-                starting = _starting(line, len(new))
-                for keys, number in new.items():
-                    leaves = array("i", map(starting, keys))
-                    numbers[number] = self._new_predicate(leaves, keys, uses[number])
-                    fresh.predicates.append(numbers[number])
-                    fresh.dimensions.append(dimension)
-                    fresh.shapes.append(shape(keys))
-                    fresh.leaves.append(leaves)
-        self._write(fresh)
+                leaves, more = self._cut(dimension, new)
+                fresh.append(_Fresh(dimension, new, leaves))
+                splits += more
+        if fresh:
+            self._write(fresh, uses, numbers)
         return numbers, splits
 
-    def _new_predicate(self, leaves: "array[int]", keys: Keys, uses: int) -> int:
-        takes_null = keys[0] == (int(Kind.NULL),)
-        if self._free_predicates:
-            predicate = self._free_predicates.pop()
-            self.uses[predicate], self.takes_null[predicate] = uses, takes_null
-        else:
-            predicate = len(self.uses)
-            self.uses.append(uses)
-            self.takes_null.append(takes_null)
-        self._predicates[leaves.tobytes()] = predicate
-        return predicate
+    def _use(self, line: Line, known: dict[Keys, int], uses: Sequence[int], numbers: list[int]) -> dict[Keys, int]:
+        """Use the predicates on a line that are there already, write down their numbers, and return the others."""
+        new: dict[Keys, int] = {}
+        starting = _starting(line, len(known))
+        for keys, number in known.items():
+            predicate = self._predicates.get(array("i", map(starting, keys)).tobytes())
+            if predicate is None:
+                new[keys] = number
+            else:
+                self.uses[predicate] += uses[number]
+                numbers[number] = predicate
+        return new
 
-    def _write(self, fresh: "_Fresh") -> None:
-        """Write new predicates into the arrays."""
+    def _new_predicates(self, uses: list[int]) -> list[int]:
+        """Return numbers for new predicates, each of which is used so many times."""
+        found = [self._free_predicates.pop() for _ in range(min(len(uses), len(self._free_predicates)))]
+        for predicate, times in zip(found, uses, strict=False):
+            self.uses[predicate] = times
+        rest = uses[len(found) :]
+        found.extend(range(self.top, self.top + len(rest)))
+        self.uses += rest
+        self.takes_null.extend(repeat(False, len(rest)))
+        return found
+
+    def _write(self, fresh: "list[_Fresh]", uses: Sequence[int], numbers: list[int]) -> None:
+        """Write new predicates, and what their numbers are."""
+        wanted = list(chain.from_iterable(each.wanted.values() for each in fresh))
+        keys = list(chain.from_iterable(each.wanted for each in fresh))
+        sizes = list(map(len, keys))
+        leaves = np.concatenate([each.leaves for each in fresh])
+        predicates = self._new_predicates([uses[number] for number in wanted])
+        known, end = leaves.tobytes(), 0
+        for number, predicate, size, cuts in zip(wanted, predicates, sizes, keys, strict=True):
+            numbers[number] = predicate
+            begin, end = end, end + size * leaves.itemsize
+            self._predicates[known[begin:end]] = predicate
+            self.takes_null[predicate] = cuts[0] == FIXED[Kind.NULL]
         self.dimension = grown(self.dimension, self.top)
+        self.dimension[predicates] = np.repeat([each.dimension for each in fresh], [len(each.wanted) for each in fresh])
         self.shape = grown(self.shape, self.top)
-        self.dimension[fresh.predicates] = fresh.dimensions
-        self.shape[fresh.predicates] = fresh.shapes
-        if len(fresh.predicates) < _FEW:
-            for predicate, leaves in zip(fresh.predicates, fresh.leaves, strict=True):
-                self.bounds.assign(predicate, leaves)
+        self.shape[predicates] = list(map(shape, keys))
+        if len(predicates) < _FEW:
+            for predicate, end, size in zip(predicates, accumulate(sizes), sizes, strict=True):
+                self.bounds.assign(predicate, leaves[end - size : end])
         else:
-            owners = np.repeat(np.array(fresh.predicates), [len(leaves) for leaves in fresh.leaves])
-            self.bounds.extend(owners, np.fromiter(chain.from_iterable(fresh.leaves), np.int32, len(owners)))
+            self.bounds.extend(np.repeat(predicates, sizes), leaves)
 
     def find(self, wanted: Wanted) -> list[int]:
         """Return the numbers of predicates that are in use, and `NONE` for those that are not."""
@@ -281,15 +290,25 @@ class Space:
                     numbers[number] = self._predicates.get(leaves.tobytes(), NONE)
         return numbers
 
-    def _cut(self, dimension: int, line: Line, fresh: Collection[Keys]) -> list[Split]:
-        """Cut a line for new predicates on it."""
+    def _cut(self, dimension: int, fresh: Collection[Keys]) -> tuple[Ints, list[Split]]:
+        """Cut a line for new predicates on it; return the leaves that begin at their cuts, one behind the other."""
+        line = self.line(dimension)
         self._dimension_uses[dimension] += len(fresh)
-        splits = line.insert(chain.from_iterable(fresh))
+        if len(fresh) < _FEW:
+            keys = list(chain.from_iterable(fresh))
+            splits = line.insert(keys)
+            leaves = np.array([line.starting(key) for key in keys], np.int32)
+        else:
+            # Each different cut is looked up once.
+            cuts: defaultdict[Key, int] = defaultdict(count().__next__)
+            places = np.fromiter(map(cuts.__getitem__, chain.from_iterable(fresh)), np.int32)
+            splits = line.insert(Counter(dict(zip(cuts, np.bincount(places).tolist(), strict=True))))
+            leaves = np.fromiter(map(_starting(line, len(cuts)), cuts), np.int32, len(cuts))[places]
         if splits:
             self._moved[dimension] = line
             old_leaves, new_leaves = zip(*splits, strict=True)
             self.hits[list(new_leaves)] = self.hits[list(old_leaves)]
-        return splits
+        return leaves, splits
 
     def release(self, predicates: Iterable[int]) -> list[Merge]:
         """Give predicates back: the leaves that went away because nothing needs them any more."""

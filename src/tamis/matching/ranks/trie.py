@@ -1,6 +1,7 @@
 """The PS-Tree: a line as a trie over the elements of the values that have cuts (specs/002 §4; thesis ch. 6)."""
 
 from bisect import bisect_left
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any, Final
 
@@ -59,7 +60,7 @@ class ElementTrie:
 
     def insert(self, keys: Iterable[Key]) -> list[Split]:
         origins: dict[int, int] = {}
-        for key in sorted(keys):
+        for key in sorted(Counter(keys).elements()):
             split = self._cut(key) if len(key) > 1 else None
             if split is not None:
                 origins[split.new] = origins.get(split.old, split.old)
