@@ -104,6 +104,15 @@ def test_many_predicates_go_when_the_last_use_of_their_cuts_does() -> None:
     assert space.predicates == 0
 
 
+def test_shapes_are_found_out_only_where_they_are_asked_for() -> None:
+    texts = ("x > 5", "x <> 3 and y is null")
+    shaped, plain = Space(), Space(shaped=False)
+    assert shaped.acquire(map(tamis.parse, texts)) == plain.acquire(map(tamis.parse, texts))
+    assert shaped.shape[:3].all()
+    assert not plain.shape[:3].any()
+    plain.check_invariants()
+
+
 def test_hits_are_shared_by_split_and_added_by_merge() -> None:
     space = Space()
     space.acquire([tamis.parse("x < 10")])

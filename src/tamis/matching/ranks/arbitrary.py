@@ -23,6 +23,7 @@ _AT_ONCE = 1 << 19
 class ArbitraryEngine(RankEngine):
     """An engine that stores forms (see `forms`). What is always or never met is no concern of a subclass."""
 
+    shaped = False
     #: What writes expressions as forms.
     forms: type[Forms] = Forms
 

@@ -31,8 +31,11 @@ class RankEngine(Engine):
     A subclass keeps what it stores by leaf right in `split` and `merge`, and finds subscriptions in `search`.
     """
 
+    #: Whether the shapes of predicates are asked for.
+    shaped = True
+
     def __init__(self) -> None:
-        self.space = Space()
+        self.space = Space(shaped=self.shaped)
         #: Subscriptions that no event meets, of which nothing is stored.
         self.never: set[int] = set()
         #: How many subscriptions a subclass stores.

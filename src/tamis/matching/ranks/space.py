@@ -141,10 +141,12 @@ class Space:
     By leaf: `rank` (its place on its line), `hits` (how many events fell on it) and `fixed` (it begins a kind of value,
     or stands behind the last one). By predicate: `dimension`, `shape` (what it looks like), `takes_null` (absent values
     meet it), and in `bounds` the list low, high, low, high, … of the leaves at which its stretches begin and end.
+    Where nobody asks for shapes (`shaped` is false), they are not found out.
     """
 
-    def __init__(self, make_line: MakeLine = SortedCuts) -> None:
+    def __init__(self, make_line: MakeLine = SortedCuts, shaped: bool = True) -> None:
         self._make_line = make_line
+        self._shaped = shaped
         self._free_leaves: list[int] = []
         self._leaf_count = 0
         self._rank: Ints = np.zeros(_FIRST_SIZE, np.int32)
@@ -271,7 +273,8 @@ class Space:
         self.dimension = grown(self.dimension, self.top)
         self.dimension[predicates] = np.repeat([each.dimension for each in fresh], [len(each.wanted) for each in fresh])
         self.shape = grown(self.shape, self.top)
-        self.shape[predicates] = list(map(shape, keys))
+        if self._shaped:
+            self.shape[predicates] = list(map(shape, keys))
         if len(predicates) < _FEW:
             for predicate, end, size in zip(predicates, accumulate(sizes), sizes, strict=True):
                 self.bounds.assign(predicate, leaves[end - size : end])
