@@ -93,7 +93,7 @@ def test_copies_in_bulk_end_at_the_same_nodes(texts: list[str], event: dict[str,
     assert not at_once.always
 
 
-def test_copies_are_looked_for_where_a_sample_has_some() -> None:
+def test_copies_are_looked_for_where_there_are_enough() -> None:
     small, large = tamis.parse("a = 1"), tamis.parse(X1)
     different = [tamis.parse(f"a = {number} and b = 1") for number in range(10_000)]
     assert not _repeat_themselves([])
@@ -102,6 +102,9 @@ def test_copies_are_looked_for_where_a_sample_has_some() -> None:
     assert _repeat_themselves([large, small, large])
     assert not _repeat_themselves(different)
     assert _repeat_themselves(different + different)
+    # A copy here and there is not worth it.
+    assert not _repeat_themselves(different[:1000] + different[:10])
+    assert _repeat_themselves(different[:1000] + different[:100])
 
 
 @pytest.mark.parametrize("mode", MODES)

@@ -55,8 +55,10 @@ FRAME: Final = 3
 #: From so many forms on, nodes come all at once, unless there are more than so many times as many nodes already.
 MANY: Final = 64
 _SHARE: Final = 4
-#: Among more expressions than this, a sample of so many tells whether it is worth to look for copies.
-_SAMPLE: Final = 1 << 13
+#: Among more expressions than this, a sample of so many tells whether it is worth to look for copies: it is where they
+#: are more than such a share of all. To take an expression apart takes that many times as long as to look for it.
+_SAMPLE: Final = 1 << 12
+_COPIES: Final = 1 / 32
 #: The clock of a thread starts anew here; it advances by one for each event.
 LAST_TICK: Final = 2**31 - 2
 
@@ -233,16 +235,19 @@ class ATree(ArbitraryEngine):
 
 
 def _repeat_themselves(expressions: Sequence[Expression]) -> bool:
-    """Return whether some expressions, or among many a sample of them, are not all different.
+    """Return whether enough of some expressions are copies of others; among many, a sample tells.
 
     Predicates are not counted: to take one apart twice costs no more than to find that it is there already.
     """
     some: Iterable[Expression] = expressions
-    if len(expressions) > _SAMPLE:
-        chosen = np.random.default_rng(0).choice(len(expressions), _SAMPLE, replace=False)
+    taken = min(len(expressions), _SAMPLE)
+    if len(expressions) > taken:
+        chosen = np.random.default_rng(0).choice(len(expressions), taken, replace=False)
         some = map(expressions.__getitem__, chosen.tolist())
     large = [each for each in some if not isinstance(each, Predicate)]
-    return len(set(large)) < len(large)
+    copies = len(large) - len(set(large))
+    # That two copies of one expression are both in the sample is as much rarer as the sample is smaller.
+    return copies * len(expressions) > _COPIES * taken * len(large)
 
 
 @kernel
