@@ -15,6 +15,7 @@ from harness.subject import AUTO, Subject
 from tamis.matching.segments.blocks import NO_LIMIT, _is_light, _match_block, _match_many
 from tamis.matching.segments.living import Living
 from tamis.matching.segments.masks import EVENTS, clear, spread_out, write_masks
+from tamis.matching.segments.rows import LOOSE, POINTS
 
 SECTION: Final = "steps"
 WORKLOADS: Final = ("w-a", "w-e", "w-b", "w-r")
@@ -43,6 +44,8 @@ def _steps(subject: Subject, index: tamis.Index) -> Iterator[tuple[str, float]]:
     offsets, leaves = segment.lines.leaves_of_rows(batch)
     thread = segment._thread()
     rows, block, pairs = segment.rows, thread.block(), thread.pairs
+    # None of these workloads is matched by windows.
+    ranged, only_points = rows.ranged[:-1], bool(rows.ends[POINTS] == rows.ends[LOOSE])
 
     def sorting(first: int, last: int) -> int:
         present: int = spread_out(first, last, offsets, leaves, rows, block)
@@ -55,11 +58,11 @@ def _steps(subject: Subject, index: tamis.Index) -> Iterator[tuple[str, float]]:
         clear(present, rows, block)
 
     def many(first: int, last: int) -> None:
-        _match_many(first, last, offsets, leaves, rows, block, pairs, NO_LIMIT, True)
+        _match_many(first, last, offsets, leaves, rows, ranged, block, pairs, NO_LIMIT, True)
         block.hits[leaves[offsets[first] : offsets[last]]] = 0
 
     def all_rows(first: int, last: int) -> None:
-        _match_block(first, last, offsets, leaves, rows, block, pairs, NO_LIMIT, True)
+        _match_block(first, last, offsets, leaves, rows, ranged, only_points, block, pairs, NO_LIMIT, True)
 
     def blocks(work: Callable[[int, int], object]) -> Callable[[], None]:
         edges = [*range(0, batch.num_rows, EVENTS), batch.num_rows]
@@ -73,8 +76,9 @@ def _steps(subject: Subject, index: tamis.Index) -> Iterator[tuple[str, float]]:
     yield "translation", best_seconds(lambda: segment.lines.leaves_of_rows(batch))
     before = 0.0
     by_masks = [("sorting", blocks(sorting)), ("masks", blocks(masks)), ("rows for many events", blocks(many))]
+    light = only_points and _is_light(0, min(EVENTS, batch.num_rows), offsets, leaves, rows)
     for step, work in (
-        *([] if _is_light(0, min(EVENTS, batch.num_rows), offsets, leaves, rows) else by_masks),
+        *([] if light else by_masks),
         ("rows for few events", blocks(all_rows)),
         ("answers in order", lambda: segment.match_leaves(offsets, leaves)),
     ):

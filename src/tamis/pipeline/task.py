@@ -15,6 +15,8 @@ Answer = TypeVar("Answer")
 
 #: Rows with which a task begins: they may all meet everything.
 _FIRST_ROWS: Final = 64
+#: By how much there may be more of them the next time.
+_GROWTH: Final = 16
 #: Rows and matches in one batch of answers, about.
 _MOST_ROWS: Final = 1 << 14
 _MOST_MATCHES: Final = 1 << 21
@@ -100,7 +102,7 @@ class _Pace:
 
     def note(self, rows: int, matches: int) -> None:
         likely = max(1, _MOST_MATCHES * rows // matches) if matches else _MOST_ROWS
-        self._rows = min(likely, 8 * self._rows, _MOST_ROWS)
+        self._rows = min(likely, _GROWTH * self._rows, _MOST_ROWS)
 
 
 def _grouped(batch: pa.RecordBatch, column: int | None) -> Iterator[tuple[int | None, pa.RecordBatch]]:

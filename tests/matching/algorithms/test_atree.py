@@ -138,6 +138,18 @@ def test_all_modes_agree_with_the_language_whatever_comes_and_goes(
     assert tree.space.predicates == 0
 
 
+@pytest.mark.parametrize("copies", [1, 80])
+@pytest.mark.parametrize("mode", MODES)
+def test_a_disjunction_below_another_is_read_once(mode: str, copies: int) -> None:
+    """Where a constant falls away, a connective has one of its own kind as an operand, and with it its operands."""
+    texts = [f"x = {n} or y = 2 or ((x = {n} or y = 2) and true)" for n in range(copies)]
+    tree = MODES[mode]()
+    tree.add_many(range(copies), [tamis.parse(text) for text in texts])
+    tree.check_invariants()
+    assert tree.match({"x": 0}) == [0]
+    assert sorted(tree.match({"y": 2})) == list(range(copies))
+
+
 @given(st.lists(expressions(), min_size=2, max_size=8), st.lists(events(), min_size=1, max_size=4), st.data())
 @settings(max_examples=60)
 def test_the_order_of_insertion_never_changes_a_result(

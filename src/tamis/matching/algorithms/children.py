@@ -266,6 +266,9 @@ def cover(each: int, nodes: Nodes) -> None:
             count += 1
             for slot in range(node[best, START], node[best, START] + node[best, SIZE]):
                 marks[operand[slot]] = -mark
+            # It may be an operand itself, where a constant fell away between two connectives of one kind.
+            if marks[best] == mark:
+                marks[best] = -mark
         for slot in range(start, start + size):
             if marks[operand[slot]] == mark:
                 child[start + count] = operand[slot]

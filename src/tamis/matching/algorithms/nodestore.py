@@ -213,11 +213,12 @@ class NodeStore:
         assert node[each, ANCHOR] in operands
         assert node[each, LEVEL] == 1 + max(int(node[child, LEVEL]) for child in children)
         assert len(children) <= len(operands)
-        covered: list[int] = []
+        covered: set[int] = set()
         for child in children:
-            covered += [child] if child in operands else self.operands_of(child)
-            assert child in operands or node[child, OP] == op
-        assert set(covered) == set(operands)
+            below = self.operands_of(child) if node[child, OP] == op else []
+            assert child in operands or (below and set(below) <= set(operands))
+            covered.update((child, *below))
+        assert covered.issuperset(operands)
         if op <= ANY:
             assert len(set(children)) == len(children)
         demand = bool(arrays.state[DEMAND])

@@ -8,7 +8,7 @@ from typing import Final
 from pyspark.sql import SparkSession
 
 from tamis.pipeline.job.settings import Settings
-from tamis.pipeline.session import BRIEF, STACK, STATE_STORE, decorated
+from tamis.pipeline.session import BRIEF, STACK, STATE_STORE, UNCHECKED, decorated
 
 #: What spark-submit leaves in the environment of the program that it runs.
 _SUBMITTED: Final = "PYSPARK_GATEWAY_PORT"
@@ -62,5 +62,6 @@ def hushed(folder: Path, brief: bool) -> dict[str, str]:
     folder.mkdir(parents=True, exist_ok=True)
     file = folder / "log4j2.properties"
     file.write_text(_LOGGING)
-    java = [STACK, *([BRIEF] if brief else []), f"-Dderby.system.home={folder}", f"-Dlog4j2.configurationFile={file}"]
+    java = [STACK, UNCHECKED, *([BRIEF] if brief else [])]
+    java += [f"-Dderby.system.home={folder}", f"-Dlog4j2.configurationFile={file}"]
     return {"spark.driver.extraJavaOptions": " ".join(java)}
