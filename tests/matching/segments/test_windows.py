@@ -23,7 +23,7 @@ from tamis.matching.segments.answers import Answers
 from tamis.matching.segments.blocks import NO_LIMIT
 from tamis.matching.segments.draft import draft_of
 from tamis.matching.segments.segment import Segment, build
-from tamis.matching.segments.windows import BUCKETS, EVENTS, LEAST_EVENTS, windows_of
+from tamis.matching.segments.windows import BUCKETS, EVENTS, LEAST_EVENTS, MOST_NUMBERS, windows_of
 
 EXAMPLES = int(os.environ.get("TAMIS_TEST_EXAMPLES", "60"))
 ATTRIBUTES = ("a", "b", "c", "d")
@@ -131,6 +131,22 @@ def test_answers_that_need_more_room_than_there_is() -> None:
     found = segment.match_leaves(offsets, leaves)
     assert np.array_equal(np.diff(found.offsets), np.full(2_000, 600))
     assert all(each == list(range(600)) for each in listed(found))
+
+
+def test_where_there_are_very_many_answers_fewer_events_are_sorted_together() -> None:
+    conditions = [tamis.parse(f"a > {-number} and b < {1_000 + number}") for number in range(1_500)]
+    segment, _ = build(draft_of(conditions))
+    offsets, leaves = leaves_of(segment, [{"a": 1, "b": 1}] * EVENTS)
+    found = segment.match_leaves(offsets, leaves)
+    assert np.array_equal(np.diff(found.offsets), np.full(EVENTS, 1_500))
+    assert np.array_equal(np.sort(found.rows.reshape(EVENTS, -1), axis=1), np.tile(np.arange(1_500), (EVENTS, 1)))
+    thread = segment._thread()
+    assert thread.room(segment.windows).most[0] < EVENTS
+    assert len(thread.wide_pairs) <= 2 * MOST_NUMBERS
+    # And as many as before again, when there are few.
+    offsets, leaves = leaves_of(segment, [{"a": -2_000, "b": 1}] * EVENTS)
+    assert not len(segment.match_leaves(offsets, leaves).rows)
+    assert thread.room(segment.windows).most[0] == EVENTS
 
 
 def test_only_plain_ranges_are_matched_by_windows() -> None:

@@ -24,12 +24,10 @@ from tamis.matching.segments.singly import LOOKED_AT, mark, match_event_briefly,
 from tamis.matching.segments.sliding import match_windows
 from tamis.matching.segments.values import Values
 from tamis.matching.segments.vectors import aligned
-from tamis.matching.segments.windows import LEAST_EVENTS, Room, Windows, room_for, windows_of
+from tamis.matching.segments.windows import LEAST_EVENTS, MOST_NUMBERS, Room, Windows, room_for, windows_of
 
 #: Room for the answers of a block that threads begin with.
 _FIRST_PAIRS: Final = 1 << 16
-#: And for those of windows, so much at most that it is kept for the next events.
-_MOST_PAIRS: Final = 1 << 23
 #: So many events are matched one by one: masks are not worth it.
 _FEW_EVENTS: Final = 4
 #: With more rows, other threads are let run while an event is matched.
@@ -93,7 +91,7 @@ class Segment:
         else:
             room, block, pairs = thread.room(self.windows), thread.block(), thread.wide_pairs
             answers, pairs = match_windows(offsets, leaves, self.rows, self.windows, room, block, pairs, kept)
-            if len(pairs) <= _MOST_PAIRS:
+            if len(pairs) <= 2 * MOST_NUMBERS:
                 thread.wide_pairs = pairs
             if self._has_others:
                 answers = both(answers, self._match_blocks(offsets, leaves, self.windows.rest, limit, kept))

@@ -21,10 +21,12 @@ from tamis.matching.segments.windows import (
     BUCKETS,
     COLUMN,
     EVENTS,
+    FEWEST,
     FIRST_LEAF,
     FIRST_MASK,
     FIRST_STEP,
     MASKS,
+    MOST_NUMBERS,
     ROUNDED,
     Room,
     Windows,
@@ -42,7 +44,9 @@ _MASK: Final = np.uint64(FIRST_MASK)
 _SIX: Final = np.uint64(6)
 _LAST: Final = np.uint64(63)
 #: Numbers that the answers of some rows may take.
-_MOST_NUMBERS: Final = 2 * AT_A_TIME * EVENTS
+_SPARE: Final = 2 * AT_A_TIME * EVENTS
+#: Stands for more answers than there should be at a time.
+_TOO_MANY: Final = -1
 
 
 @kernel
@@ -56,16 +60,23 @@ def match_windows(
     events = len(offsets) - 1
     ends = np.zeros(events + 1, np.int64)
     found = np.empty(0, np.int32)
-    passes = (events + EVENTS - 1) // EVENTS
-    for number in range(passes):
-        first, last = events * number // passes, events * (number + 1) // passes
+    first = 0
+    while first < events:
+        passes = (events - first + room.most[0] - 1) // room.most[0]
+        last = first + (events - first + passes - 1) // passes
         used, pairs = _match_pass(first, last, offsets, leaves, rows, windows, room, block, pairs)
+        if used == _TOO_MANY:
+            room.most[0] = (last - first) // 2
+            continue
         _count(used, pairs, first, last, ends, room.answers)
         if kept:
             if ends[last] > len(found):
                 # As if all events had as many answers as those so far.
                 found = longer(found, ends[last] * events // last + EVENTS)
             _write(used, pairs, room.answers, found[ends[first] :])
+        if 8 * used < MOST_NUMBERS:
+            room.most[0] = min(2 * room.most[0], EVENTS)
+        first = last
     return Answers(ends, found[: ends[events] if kept else 0]), pairs
 
 
@@ -102,7 +113,10 @@ def _match_pass(
     block: Block,
     pairs: Ints,
 ) -> tuple[int, Ints]:
-    """Write the answers of some events as pairs of event and row."""
+    """Write the answers of some events as pairs of event and row, and return how many there are.
+
+    If they would take too much memory and there are many events, give up.
+    """
     size = last - first
     width = (size + 63) // 64
     _fill_columns(first, last, offsets, leaves, rows, windows, room)
@@ -129,7 +143,9 @@ def _match_pass(
         while row < end:
             row, used = _match_rows(row, end, slot, width, nobody, rows.term_start, rows.terms, room, pairs, used)
             if row < end:
-                pairs = longer(pairs, 2 * used + _MOST_NUMBERS)
+                if 2 * used + _SPARE > MOST_NUMBERS and size >= 2 * FEWEST:
+                    return _TOO_MANY, pairs
+                pairs = longer(pairs, 2 * used + _SPARE)
     return used, pairs
 
 
@@ -238,7 +254,7 @@ def _match_rows(
     """
     order = room.order[slot * EVENTS : (slot + 1) * EVENTS]
     while row < last:
-        if 2 * used + _MOST_NUMBERS > len(pairs):
+        if 2 * used + _SPARE > len(pairs):
             return row, used
         stop = min(last, row + AT_A_TIME)
         _narrow(row, stop, width, nobody, term_start, terms, room)

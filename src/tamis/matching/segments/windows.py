@@ -15,7 +15,7 @@ from typing import Final, NamedTuple
 
 import numpy as np
 
-from tamis.matching.ranks.lists import Ints
+from tamis.matching.ranks.lists import Ints, Longs
 from tamis.matching.segments.cuts import Octets, Words
 from tamis.matching.segments.rows import Rows
 from tamis.matching.segments.runs import counts
@@ -30,6 +30,10 @@ BUCKETS: Final = 127
 MASKS: Final = BUCKETS + 1
 #: With fewer events, masks of blocks are as fast.
 LEAST_EVENTS: Final = 1_024
+#: Answers of events that are sorted together take so many numbers; if they take more, fewer events are, but not fewer
+#: than these.
+MOST_NUMBERS: Final = 1 << 23
+FEWEST: Final = 256
 #: Rows that are looked at before any is confirmed.
 AT_A_TIME: Final = 32
 #: Numbers that describe a line to kernels: its first leaf, its first step in the tables, by how many bits leaves are
@@ -54,7 +58,8 @@ class Room(NamedTuple):
     in the order of the current anchor. By step: `begins`, how many events lie before it, and `lower` and `upper`, how
     many buckets end before it and how many begin before it. By slot and bucket: `starts`, where in the order it begins,
     of as many as `sizes` says by slot. By event: `position` in the current order, and `answers`. Words of bits that are
-    found go to `words`, with their `places`; `ends` says by row where its words end.
+    found go to `words`, with their `places`; `ends` says by row where its words end. `most` is how many events are
+    sorted together.
     """
 
     column: Ints
@@ -72,6 +77,7 @@ class Room(NamedTuple):
     words: Words
     places: Shorts
     ends: Ints
+    most: Longs
 
 
 class Windows(NamedTuple):
@@ -147,6 +153,7 @@ def room_for(windows: Windows, rows: Rows) -> Room:
         words=np.zeros(most, np.uint64),
         places=np.zeros(most, np.uint16),
         ends=np.zeros(AT_A_TIME, np.int32),
+        most=np.full(1, EVENTS, np.int64),
     )
 
 
