@@ -89,6 +89,11 @@ def test_only_bad_rows(tmp_path: Path) -> None:
     assert rejects.count == 2
 
 
+def test_a_strict_reading_ends_at_the_first_bad_row(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=r"events\.csv: row 2: 1 fields instead of 2$"):
+        read_csv(_source(tmp_path, "a,b\n1,x\n2\n"), 10, Rejects(strict=True))
+
+
 def test_a_header_alone_is_an_empty_table(tmp_path: Path) -> None:
     table = read_csv(_source(tmp_path, "a,b\n"), 10, Rejects())
     assert (list(table.columns or ()), table.total, list(table.batches)) == (["a", "b"], 0, [])

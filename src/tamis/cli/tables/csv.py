@@ -5,7 +5,7 @@ An empty field is null; a quoted empty field is the empty text. Nothing else mea
 
 import csv as header_csv
 import tempfile
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from itertools import starmap
 from shutil import copyfileobj
 from typing import BinaryIO, Final
@@ -15,7 +15,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from pyarrow import csv
 
-from tamis.cli.errors import one_line
+from tamis.cli.errors import InputError, one_line
+from tamis.cli.tables.csv_rows import whole_rows
 from tamis.cli.tables.rejects import Rejects
 from tamis.cli.tables.source import Source
 from tamis.cli.tables.table import Batch, Rows, Table, check_columns
@@ -96,62 +97,48 @@ def _text_batches(
     source: Source, stream: BinaryIO, columns: list[str], rejects: Rejects
 ) -> Iterator[tuple[Rows, pa.RecordBatch]]:
     """Yield the numbers of the rows, and the rows as columns of text."""
+    first = 1
+    try:
+        for buffer in whole_rows(stream, BLOCK_BYTES):
+            block, bad_rows = _parsed(buffer, columns)
+            for bad in bad_rows:
+                reason = f"{bad.actual_columns} fields instead of {bad.expected_columns}"
+                rejects.add(source, first - 1 + bad.number, reason, bad.text)
+            count = block.num_rows + len(bad_rows)
+            rows = np.delete(np.arange(first, first + count), [bad.number - 1 for bad in bad_rows])
+            for batch in block.to_batches():
+                yield rows, batch
+            first += count
+    except InputError:
+        raise
+    except (pa.ArrowException, OSError, ValueError) as error:
+        raise source.bad(f"not readable as CSV: {one_line(error)}", first) from None
+
+
+def _parsed(buffer: pa.Buffer, columns: list[str]) -> tuple[pa.Table, list[csv.InvalidRow]]:
+    """Return whole rows as columns of text, and aside those with too few or too many fields."""
     bad_rows: list[csv.InvalidRow] = []
-    reported = 0
 
     def keep_aside(row: csv.InvalidRow) -> str:
         bad_rows.append(row)
         return "skip"
 
-    def report() -> None:
-        nonlocal reported
-        for bad in bad_rows[reported:]:
-            reason = f"{bad.actual_columns} fields instead of {bad.expected_columns}"
-            rejects.add(source, bad.number, reason, bad.text)
-        reported = len(bad_rows)
-
-    first = 1
+    types = dict.fromkeys(columns, pa.string())
     try:
-        for block in _blocks(stream, columns, keep_aside):
-            report()
-            refused = [bad.number for bad in bad_rows if bad.number >= first]
-            rows = _row_numbers(first, block.num_rows, refused)
-            if block.num_rows:
-                first = int(rows[-1]) + 1
-                yield rows, block
-    except (pa.ArrowException, OSError) as error:
-        reason = one_line(error)
-        if "straddl" in reason:
-            reason = f"a row is longer than {BLOCK_BYTES:,} bytes; is a quote left open?"
-        raise source.bad(f"not readable as CSV: {reason}", first) from None
-    report()
-
-
-def _blocks(
-    stream: BinaryIO, columns: list[str], keep_aside: Callable[[csv.InvalidRow], str]
-) -> Iterator[pa.RecordBatch]:
-    try:
-        yield from csv.open_csv(
-            stream,
+        block = csv.read_csv(
+            pa.BufferReader(buffer),
             # Row numbers are only known when one thread reads.
-            csv.ReadOptions(use_threads=False, block_size=BLOCK_BYTES, column_names=columns),
+            csv.ReadOptions(use_threads=False, block_size=buffer.size, column_names=columns),
             csv.ParseOptions(newlines_in_values=True, invalid_row_handler=keep_aside),
             csv.ConvertOptions(
-                column_types=dict.fromkeys(columns, pa.string()),
-                null_values=[""],
-                strings_can_be_null=True,
-                quoted_strings_can_be_null=False,
+                column_types=types, null_values=[""], strings_can_be_null=True, quoted_strings_can_be_null=False
             ),
         )
     except pa.ArrowInvalid as error:
         if str(error) != "Empty CSV file":
             raise
-
-
-def _row_numbers(first: int, count: int, refused: list[int]) -> Rows:
-    """Return the next `count` row numbers from `first` on that were not refused."""
-    candidates = np.arange(first, first + count + len(refused), dtype=np.int64)
-    return candidates[~np.isin(candidates, refused)][:count]
+        block = pa.schema(types).empty_table()
+    return block, bad_rows
 
 
 def _infer(batches: Iterable[tuple[Rows, pa.RecordBatch]], width: int) -> tuple[list[pa.DataType], int]:
