@@ -74,6 +74,7 @@ DIFFERENCES: list[tuple[str, pa.DataType, Any, bool | None, bool | None]] = [
     ("x = timestamp '2026-01-01 00:00:00'", pa.date32(), dt.date(2026, 1, 1), True, None),
     # Integers and doubles compare exactly.
     ("x = 9007199254740993", pa.float64(), 2.0**53, True, False),
+    ("x in (5e-1, 9007199254740993)", pa.int64(), 2**53, True, False),
     # NaN is null to Tamis, and the largest number to SQL.
     ("x > 5", pa.float64(), float("nan"), True, None),
     ("x is null", pa.float64(), float("nan"), False, True),
@@ -148,6 +149,13 @@ class Source:
             case _:
                 return Not(Not(Or((below[0], Constant(self._random.random() < 0.3)))))
 
+    def _comparable(self, pool: list[Any]) -> list[Any]:
+        """Return what may stand in one predicate: beside a double the judges round every integer (`DIFFERENCES`)."""
+        large = [value for value in pool if isinstance(value, int) and abs(value) >= 2**53]
+        doubles = [value for value in pool if isinstance(value, float)]
+        left_out = self._random.choice([large, doubles])
+        return [value for value in pool if value not in left_out]
+
     def _predicate(self) -> Expression:
         choose = self._random.choice
         negated = self._random.random() < 0.5
@@ -163,6 +171,8 @@ class Source:
             return Like(choose(["s", "n.y"]), text, escape, negated)
         attribute = choose(list(_LITERALS))
         kind, pool = _LITERALS[attribute]
+        if shape <= 5:
+            pool = self._comparable(pool)
         if shape == 4:
             return Between(attribute, choose(pool), choose(pool), kind, negated)
         if shape == 5:
