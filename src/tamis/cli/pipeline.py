@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 app = typer.Typer(no_args_is_help=True, help="Match events against subscriptions on Spark, as a file tells.")
 
-File = Annotated[Path, typer.Argument(metavar="FILE", help="The job.")]
+File = Annotated[Path, typer.Argument(metavar="FILE", help="The job, or the folder of its pipeline.toml.")]
 _DEFAULT: Final = Path("pipeline.toml")
 _MARKS: Final = {"ok": "green", "warning": "yellow", "error": "red"}
 

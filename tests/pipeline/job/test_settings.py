@@ -40,6 +40,7 @@ def test_paths_are_below_the_folder_of_the_file(tmp_path: Path) -> None:
     assert settings.sink.path == "/elsewhere"
     assert settings.store == tmp_path / "state" / "subscriptions"
     assert settings.match.output == "pairs"
+    assert load(tmp_path) == settings
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Final
 
-NAME: Final = "pipeline.toml"
+from tamis.pipeline.job.settings import NAME
+
 EVENTS: Final = 600
 #: Files in which they come, and so many micro-batches.
 FILES: Final = 3

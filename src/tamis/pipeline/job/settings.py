@@ -19,6 +19,9 @@ SinkFormat = Literal["json", "csv", "parquet", "kafka", "tamis", "postgres"]
 #: Which Kafka connector: the standard one where it is there and otherwise ours, or one of them.
 Connector = Literal["auto", "spark", "python"]
 
+#: What the file of a job is called, where only its folder is named.
+NAME: Final = "pipeline.toml"
+
 #: Formats that are files in a folder.
 FILES: Final = ("json", "csv", "parquet")
 
@@ -139,8 +142,10 @@ class Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 def load(file: str | Path) -> Settings:
-    """Read a `pipeline.toml`. Paths in it are below its own folder, unless they are absolute."""
+    """Read a `pipeline.toml`, or that of a folder. Paths in it are below its own folder, unless they are absolute."""
     path = Path(file)
+    if path.is_dir():
+        path /= NAME
     try:
         text = path.read_text()
     except OSError as error:
