@@ -9,7 +9,6 @@ from time import perf_counter, perf_counter_ns, sleep
 from typing import Any, Final, NamedTuple
 
 import numpy as np
-import pyarrow as pa
 
 import tamis
 from harness.clock import percentiles
@@ -27,8 +26,10 @@ RATE: Final = at_least(50_000)
 LATENCY: Final = at_most(5_000)
 #: Nanoseconds: the same bar.
 SLOW: Final = 5_000_000
+#: Changes per second where they come steadily: more than the bar, less than an index takes.
+STEADY: Final = 55_000
 #: How often all is done.
-ROUNDS: Final = 4
+ROUNDS: Final = 6
 #: Seconds for which nothing is changed at first, and what that is called.
 PAUSE: Final = 0.5
 ALONE: Final = "alone"
@@ -104,19 +105,19 @@ def run(context: Context) -> Iterator[Figure]:
             index = tamis.Index()
             index.add_columns(np.arange(size), predicate_table(conditions, 0, size))
             index.settle()
-            for what, count, change, bar in _changes(index, conditions, size):
-                changed = found.setdefault(what, Changed(count, bar, []))
+            for what, count, change, bars in _changes(index, conditions, size):
+                changed = found.setdefault(what, Changed(count, bars, []))
                 changed.rounds.append(_beside(context, index, events, what, change))
             _check(subject, index, size, context.sizes.checked)
-    for what, (count, bar, rounds) in found.items():
+    for what, (count, bars, rounds) in found.items():
         taken = [each for beside in rounds for each in beside.taken]
         if what == ALONE:
             yield from _latencies(figure, what, taken, None)
             continue
         seconds = sum(each.settled for each in rounds)
-        yield figure(what, count * ROUNDS / seconds, "per s", bar)
+        yield figure(what, count * ROUNDS / seconds, "per s", bars.rate)
         yield figure(f"{what}, before merging ends", count * ROUNDS / sum(each.returned for each in rounds), "per s")
-        yield from _latencies(figure, what, taken, LATENCY)
+        yield from _latencies(figure, f"beside {what}", taken, bars.latency)
         yield figure(f"match beside {what}: above 5 ms", _slow(taken) / seconds, "per s")
         yield figure(f"matches beside {what}", len(taken))
 
@@ -176,51 +177,80 @@ def _frozen() -> Iterator[None]:
         gc.unfreeze()
 
 
+class Bars(NamedTuple):
+    """What a change must reach: its rate, and 99.9 % of matches beside it."""
+
+    rate: Bar | None = None
+    latency: Bar | None = None
+
+
 def _changes(
     index: tamis.Index, conditions: Conjunctions, size: int
-) -> list[tuple[str, int, Callable[[], None], Bar | None]]:
-    """Return what is done, to how many subscriptions, how, and how fast it must be."""
+) -> list[tuple[str, int, Callable[[], None], Bars]]:
+    """Return what is done, to how many subscriptions, how, and what it must reach."""
     few = int(size * FEW)
-    many = size - 2 * few
-    chunks = _chunks(conditions, size, size + many)
-    texts = conditions.texts()[size + many :].to_pylist()
+    added, removed = size - 2 * few, size - few
+    texts = conditions.texts()[size + added :].to_pylist()
 
-    def add_columns() -> None:
-        for ids, table in chunks:
-            index.add_columns(ids, table)
+    def add_columns(first: int, last: int) -> list[Callable[[], object]]:
+        return [
+            partial(index.add_columns, np.arange(start, end), predicate_table(conditions, start, end))
+            for start, end in _chunks(first, last)
+        ]
+
+    def remove(first: int, last: int) -> list[Callable[[], object]]:
+        return [partial(index.remove_many, range(start, end)) for start, end in _chunks(first, last)]
 
     def add_texts() -> None:
-        for first in range(0, few, CHUNK):
-            some = texts[first : min(first + CHUNK, few)]
-            index.add_many(range(size + many + first, size + many + first + len(some)), some)
+        for start, end in _chunks(0, few):
+            index.add_many(range(size + added + start, size + added + end), texts[start:end])
 
     def add_singly() -> None:
         for place in range(few, 2 * few):
-            index.add(size + many + place, texts[place])
-
-    def remove_chunks() -> None:
-        for first in range(0, size - few, CHUNK):
-            index.remove_many(range(first, min(first + CHUNK, size - few)))
+            index.add(size + added + place, texts[place])
 
     def remove_singly() -> None:
-        for id in range(size - few, size):
+        for id in range(removed, size):
             index.remove(id)
 
+    adds, removes = added // 2, removed // 2
+    steady, at_once = Bars(RATE, LATENCY), Bars(RATE)
     return [
-        (ALONE, 0, partial(sleep, PAUSE), None),
-        ("adds of columns", many, add_columns, RATE),
-        ("adds of texts", few, add_texts, None),
-        ("adds one by one", few, add_singly, None),
-        ("removes", size - few, remove_chunks, RATE),
-        ("removes one by one", few, remove_singly, None),
+        (ALONE, 0, partial(sleep, PAUSE), Bars()),
+        ("steady adds of columns", adds, partial(_steadily, add_columns(size, size + adds)), steady),
+        ("adds of columns", added - adds, partial(_at_once, add_columns(size + adds, size + added)), at_once),
+        ("adds of texts", few, add_texts, Bars()),
+        ("adds one by one", few, add_singly, Bars()),
+        ("steady removes", removes, partial(_steadily, remove(0, removes)), steady),
+        ("removes", removed - removes, partial(_at_once, remove(removes, removed)), at_once),
+        ("removes one by one", few, remove_singly, Bars()),
     ]
 
 
+def _chunks(first: int, last: int) -> list[tuple[int, int]]:
+    return [(start, min(start + CHUNK, last)) for start in range(first, last, CHUNK)]
+
+
+def _steadily(calls: list[Callable[[], object]]) -> None:
+    """Make changes at an even rate."""
+    due = perf_counter()
+    for call in calls:
+        call()
+        due += CHUNK / STEADY
+        sleep(max(due - perf_counter(), 0))
+
+
+def _at_once(calls: list[Callable[[], object]]) -> None:
+    """Make changes as fast as they are taken."""
+    for call in calls:
+        call()
+
+
 class Changed(NamedTuple):
-    """A change of so many subscriptions, the bar of its rate, and what came out each time."""
+    """A change of so many subscriptions, what it must reach, and what came out each time."""
 
     size: int
-    bar: Bar | None
+    bars: "Bars"
     rounds: "list[Beside]"
 
 
@@ -251,18 +281,9 @@ def _beside(
 
 def _latencies(figure: Measured, what: str, taken: list[int], bar: Bar | None) -> Iterator[Figure]:
     median, most, nearly_all = percentiles(taken, (50, 99, 99.9))
-    yield figure(f"match beside {what}: median" if bar else f"match {what}: median", median, "µs")
-    yield figure(f"match beside {what}: 99 %" if bar else f"match {what}: 99 %", most, "µs")
-    yield figure(f"match beside {what}: 99.9 %" if bar else f"match {what}: 99.9 %", nearly_all, "µs", bar)
-
-
-def _chunks(conditions: Conjunctions, first: int, last: int) -> list[tuple[Any, pa.Table]]:
-    starts = range(first, last, CHUNK)
-    ends = [min(start + CHUNK, last) for start in starts]
-    return [
-        (np.arange(start, end), predicate_table(conditions, start, end))
-        for start, end in zip(starts, ends, strict=True)
-    ]
+    yield figure(f"match {what}: median", median, "µs")
+    yield figure(f"match {what}: 99 %", most, "µs")
+    yield figure(f"match {what}: 99.9 %", nearly_all, "µs", bar)
 
 
 def _check(subject: Subject, index: tamis.Index, first: int, checked: int) -> None:

@@ -30,7 +30,7 @@ def test_measures_matching_and_judges_it(tmp_path: Path) -> None:
     for figure in run["figures"]:
         assert (figure["bar"] is None) == (figure["met"] is None)
     barred = {(figure["subject"], figure["measure"]) for figure in run["figures"] if figure["bar"]}
-    assert {("w-a", "median"), ("w-a", "adds of columns"), ("w-a, 5 predicates", "from columns")} <= barred
+    assert {("w-a", "median"), ("w-a", "steady removes"), ("w-a, 5 predicates", "from columns")} <= barred
     subjects = {figure["subject"] for figure in run["figures"] if figure["section"] == "peers"}
     assert {"Tamis", "compiled lambdas"} <= subjects
     assert "rule-engine" in subjects or any("rule-engine" in remark for remark in run["remarks"])

@@ -14,7 +14,7 @@ from support.strategies import conjunctions, events, expressions
 from tamis.language import Expression
 
 ENGINES = [*tamis.engines(), "auto"]
-EXAMPLES = int(os.environ.get("TAMIS_TEST_EXAMPLES", "60"))
+EXAMPLES = int(os.environ.get("TAMIS_TEST_EXAMPLES", "25"))
 
 #: Columns that fit many of the conditions of `support.strategies`.
 _COLUMNS = {
@@ -178,7 +178,7 @@ def test_every_conjunction_works_with_every_engine(engine: str, text: str) -> No
 
 @pytest.mark.parametrize("engine", ENGINES)
 @given(data=st.data(), seen=st.lists(events(), min_size=1, max_size=3))
-@settings(max_examples=EXAMPLES // 4)
+@settings(max_examples=EXAMPLES // 2)
 def test_neither_order_nor_removed_subscriptions_leave_a_trace(
     engine: str, data: st.DataObject, seen: list[dict[str, Any]]
 ) -> None:

@@ -6,6 +6,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, cast
 
@@ -66,7 +67,7 @@ class Program:
         mine = self._process.pid
         for process in self.left():
             if whole or process == mine or parent(process) == mine:
-                os.kill(process, signal.SIGKILL)
+                _kill(process)
         assert self._process.wait(PATIENCE) == -signal.SIGKILL
 
     def left(self) -> list[int]:
@@ -96,8 +97,14 @@ def start(tmp_path: Path) -> Iterator[Callable[..., Program]]:
     while (left := [each for program in started for each in program.left()]) and time.monotonic() < end:
         time.sleep(0.1)
     for process in left:
-        os.kill(process, signal.SIGKILL)
+        _kill(process)
     assert not left
+
+
+def _kill(process: int) -> None:
+    """Kill a process, unless it has ended since it was looked for."""
+    with suppress(ProcessLookupError):
+        os.kill(process, signal.SIGKILL)
 
 
 def version(number: int) -> dict[int, tuple[str, str]]:

@@ -153,7 +153,7 @@ class Source:
         """Return what may stand in one predicate: beside a double the judges round every integer (`DIFFERENCES`)."""
         large = [value for value in pool if isinstance(value, int) and abs(value) >= 2**53]
         doubles = [value for value in pool if isinstance(value, float)]
-        left_out = self._random.choice([large, doubles])
+        left_out: list[Any] = self._random.choice([large, doubles])
         return [value for value in pool if value not in left_out]
 
     def _predicate(self) -> Expression:

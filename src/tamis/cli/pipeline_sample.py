@@ -3,7 +3,6 @@
 import tempfile
 import threading
 from collections.abc import Callable
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tamis.cli.errors import InputError
@@ -25,7 +24,7 @@ def run_sample(echo: Callable[[str], None]) -> "Summary | None":
         return None
     from tamis.pipeline.job.moment import Moment
     from tamis.pipeline.job.running import Watcher, run
-    from tamis.pipeline.job.sample import NAME, write_sample
+    from tamis.pipeline.job.sample import write_sample
     from tamis.pipeline.job.session import start
     from tamis.pipeline.job.settings import load
 
@@ -38,7 +37,7 @@ def run_sample(echo: Callable[[str], None]) -> "Summary | None":
 
     with tempfile.TemporaryDirectory(prefix="tamis-", ignore_cleanup_errors=True) as folder:
         write_sample(folder)
-        settings = load(Path(folder) / NAME)
+        settings = load(folder)
         spark = start(settings, brief=True)
         try:
             return run(spark, settings, Echo(), threading.Event())

@@ -97,7 +97,7 @@ def crowded(draw: st.DrawFn) -> str:
     batches=st.lists(st.tuples(st.lists(crowded(), max_size=12), st.booleans(), st.sets(st.integers(0, 40)))),
     event=st.sets(st.sampled_from("abcdef")),
 )
-@settings(max_examples=150)
+@settings(max_examples=60)
 def test_what_comes_at_once_mixes_with_what_comes_and_goes_alone(
     demand: bool, batches: list[tuple[list[str], bool, set[int]]], event: set[str]
 ) -> None:
