@@ -14,8 +14,8 @@ from harness.figures import Figure, at_least
 SECTION: Final = "threads"
 WORKLOADS: Final = ("w-a", "w-b", "ads-arbitrary")
 BAR: Final = at_least(1.7)
-#: The events, so often, are one batch: as much work as is worth a second thread.
-REPEATS: Final = 8
+#: The events are repeated until they are so many, in one batch: as much work as is worth a second thread.
+ROWS: Final = 65_536
 
 
 def run(context: Context) -> Iterator[Figure]:
@@ -25,7 +25,8 @@ def run(context: Context) -> Iterator[Figure]:
         index = subject.index(context.engine)
         subject.check(index, context.sizes.checked)
         context.doing(f"{subject.name}: matching on one core and on two")
-        (batch,) = pa.Table.from_batches(subject.batches * REPEATS).combine_chunks().to_batches()
+        events = pa.Table.from_batches(subject.batches)
+        (batch,) = pa.concat_tables([events] * -(-ROWS // events.num_rows)).combine_chunks().to_batches()
         match = partial(index.match_batch, batch)
         match()
         index.settle()

@@ -149,6 +149,14 @@ GOOD = {"row": [0, 0], "attribute": ["a", "b"], "operator": ["=", "<"], "number"
         ({"attribute": ["", "b"]}, "line 0: '' is no attribute"),
         ({"attribute": ["a is null or b", "b"]}, "line 0: 'a is null or b' is no attribute"),
         ({"attribute": ["not a", "b"]}, "line 0: 'not a' is no attribute"),
+        (
+            {
+                "attribute": pa.DictionaryArray.from_arrays(
+                    pa.array([0, 5], pa.int32()), pa.array(["a", "b"]), safe=False
+                )
+            },
+            "line 1: the dictionary of column 'attribute' has no entry 5",
+        ),
         ({"operator": ["=", "like"]}, "line 1: there is no operator 'like'; there are = <> < <= > >="),
         ({"operator": ["=", None]}, "line 1: column 'operator' is null"),
         ({"number": [1, None]}, "line 1 has neither a number nor a text"),

@@ -37,6 +37,7 @@ def small(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(living, "FULL_HEAD", 6)
     monkeypatch.setattr(living, "ALIKE", 2)
     monkeypatch.setattr(reading, "ROWS_PER_THREAD", 2)
+    monkeypatch.setattr(reading, "ROWS_AT_A_TIME", 3)
 
 
 columns = st.fixed_dictionaries(

@@ -1,7 +1,7 @@
 """Conjunctions given as columns of predicates: the way into an index for very many conditions at once."""
 
 from functools import lru_cache
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 import numpy.typing as npt
@@ -43,18 +43,27 @@ def draft_of_columns(rows: int, predicates: pa.Table | pa.RecordBatch) -> Draft:
     names, dimension = _attributes(predicates)
     operator = _operators(predicates)
     is_text = _is_text(predicates)
-    cuts, low, high = _cuts(predicates, dimension, is_text)
-    if (np.diff(row) < 0).any():
+    parts, low, high = _cuts(predicates, dimension, is_text)
+    if not _ascends(row):
         order = np.argsort(row, kind="stable")
         row, dimension, operator = row[order], dimension[order], operator[order]
         is_text, low, high = is_text[order], low[order], high[order]
     every = np.arange(len(names), dtype=np.int32)
     kinds = [boundaries(every, kind) for kind in (Kind.NUMBER, Kind.NUMBER + 1, Kind.STRING, Kind.STRING + 1)]
-    terms, code_rows, code = _translated(row, dimension, operator, is_text, low, high, len(cuts.dimension), len(names))
-    code_row, code = _under_one(code_rows, code)
-    term_row, term_low, term_high = map(np.ascontiguousarray, terms.T)
-    never = np.zeros(rows, np.bool_)
-    return Draft(list(names), concatenated([cuts, *kinds]), term_row, term_low, term_high, code_row, code, never)
+    first = sum(len(part.dimension) for part in parts)
+    terms, code_rows, code = _translated(row, dimension, operator, is_text, low, high, first, len(names))
+    return Draft(
+        list(names), concatenated([*parts, *kinds]), *terms, *_under_one(code_rows, code), np.zeros(rows, np.bool_)
+    )
+
+
+@kernel
+def _ascends(numbers: Ints) -> bool:
+    """Return whether no number is smaller than the one before it."""
+    falls = 0
+    for place in range(1, len(numbers)):
+        falls += numbers[place] < numbers[place - 1]
+    return falls == 0
 
 
 @kernel
@@ -67,12 +76,12 @@ def _translated(
     high: Ints,
     first: int,
     lines: int,
-) -> tuple[Ints, Ints, Ints]:
-    """Return predicates as terms (row, low, high), and `<>` as triples of code with the rows that they are in.
+) -> tuple[tuple[Ints, Ints, Ints], Ints, Ints]:
+    """Return predicates as terms (rows, lows, highs), and `<>` as triples of code with the rows that they are in.
 
     From cut number `first` on stand, for every line: the beginnings of its numbers, their ends, and so for texts.
     """
-    terms = np.empty((len(row), 3), np.int32)
+    rows, lows, highs = np.empty(len(row), np.int32), np.empty(len(row), np.int32), np.empty(len(row), np.int32)
     code_rows = np.empty(len(row), np.int32)
     code = np.empty((3 * int((operator == _UNEQUAL).sum()), 3), np.int32)
     used, coded = 0, 0
@@ -88,11 +97,11 @@ def _translated(
             code[at + 2, 0], code[at + 2, 1], code[at + 2, 2] = dimension[line], high[line], end
             coded += 1
             continue
-        terms[used, 0] = row[line]
-        terms[used, 1] = begin if asks in (_LESS, _AT_MOST) else high[line] if asks == _MORE else low[line]
-        terms[used, 2] = end if asks in (_MORE, _AT_LEAST) else low[line] if asks == _LESS else high[line]
+        rows[used] = row[line]
+        lows[used] = begin if asks in (_LESS, _AT_MOST) else high[line] if asks == _MORE else low[line]
+        highs[used] = end if asks in (_MORE, _AT_LEAST) else low[line] if asks == _LESS else high[line]
         used += 1
-    return terms[:used], code_rows[:coded], code
+    return (rows[:used], lows[:used], highs[:used]), code_rows[:coded], code
 
 
 @kernel
@@ -121,7 +130,9 @@ def _column(predicates: pa.Table | pa.RecordBatch, name: str) -> pa.Array:
     if name not in predicates.schema.names:
         raise SubscriptionError(f"the predicates have no column {name!r}, only {', '.join(predicates.schema.names)}")
     column = predicates.column(name)
-    return column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
+    if not isinstance(column, pa.ChunkedArray):
+        return column
+    return column.chunk(0) if column.num_chunks == 1 else column.combine_chunks()
 
 
 def _rows(predicates: pa.Table | pa.RecordBatch, rows: int) -> Ints:
@@ -129,14 +140,23 @@ def _rows(predicates: pa.Table | pa.RecordBatch, rows: int) -> Ints:
     if not pa.types.is_integer(column.type) or column.null_count:
         raise SubscriptionError(f"column 'row' holds integers, not {column.type} with {column.null_count} nulls")
     numbers = column.to_numpy()
-    wrong = np.flatnonzero((numbers < 0) | (numbers >= rows))
-    if len(wrong):
-        raise SubscriptionError(f"line {wrong[0]}: there is no row {numbers[wrong[0]]} among {rows} ids")
+    wrong = _first_outside(numbers, rows)
+    if wrong < len(numbers):
+        raise SubscriptionError(f"line {wrong}: there is no row {numbers[wrong]} among {rows} ids")
     found: Ints = numbers.astype(np.int32)
     return found
 
 
-def _coded(column: pa.Array, name: str) -> tuple[list[str], Longs]:
+@kernel
+def _first_outside(numbers: npt.NDArray[np.integer], size: int) -> int:
+    """Return the place of the first number that is not from zero up to a size; behind the last one if all are."""
+    for place in range(len(numbers)):
+        if not 0 <= numbers[place] < size:
+            return place
+    return len(numbers)
+
+
+def _coded(column: pa.Array, name: str) -> tuple[list[str], Ints]:
     """Return the different texts of a column, and for each line which it has."""
     if column.null_count:
         raise SubscriptionError(f"line {np.flatnonzero(column.is_null())[0]}: column {name!r} is null")
@@ -145,12 +165,29 @@ def _coded(column: pa.Array, name: str) -> tuple[list[str], Longs]:
     values = column.dictionary.to_pylist()
     if not all(isinstance(value, str) for value in values):
         raise SubscriptionError(f"column {name!r} holds texts, not {column.type.value_type}")
-    # A dictionary may hold what no line has.
     places = column.indices.to_numpy(zero_copy_only=False)
-    occurs = np.zeros(len(values), np.bool_)
-    occurs[places] = True
-    numbers = np.cumsum(occurs) - 1
-    return [values[number] for number in np.flatnonzero(occurs).tolist()], numbers[places]
+    wrong = _first_outside(places, len(values))
+    if wrong < len(places):
+        raise SubscriptionError(f"line {wrong}: the dictionary of column {name!r} has no entry {places[wrong]}")
+    # A dictionary may hold what no line has.
+    occurring, numbers = _renumbered(places, len(values))
+    return [values[number] for number in occurring.tolist()], numbers
+
+
+@kernel
+def _renumbered(numbers: npt.NDArray[np.integer], size: int) -> tuple[Ints, Ints]:
+    """Return which numbers below a size occur, and for each number its place among these."""
+    place = np.full(size, -1, np.int32)
+    occurring = np.empty(min(size, len(numbers)), np.int32)
+    found, count = np.empty(len(numbers), np.int32), 0
+    for at in range(len(numbers)):
+        number = numbers[at]
+        if place[number] < 0:
+            occurring[count] = number
+            place[number] = count
+            count += 1
+        found[at] = place[number]
+    return occurring[:count], found
 
 
 def _attributes(predicates: pa.Table | pa.RecordBatch) -> tuple[list[str], Ints]:
@@ -201,7 +238,7 @@ def _is_text(predicates: pa.Table | pa.RecordBatch) -> npt.NDArray[np.bool_]:
 
 def _cuts(
     predicates: pa.Table | pa.RecordBatch, dimension: Ints, is_text: npt.NDArray[np.bool_]
-) -> tuple[Cuts, Ints, Ints]:
+) -> tuple[list[Cuts], Ints, Ints]:
     """Return the cuts before and behind the values, and for each line which they are. Equal values share theirs."""
     low, high = np.empty(len(dimension), np.int32), np.empty(len(dimension), np.int32)
     parts: list[Cuts] = [boundaries(np.zeros(0, np.int32), 0)]
@@ -214,13 +251,20 @@ def _cuts(
             if len(lines) < len(dimension):
                 column, on = column.take(pa.array(lines)), dimension[lines]
             keys = _number_keys(column, lines) if name == "number" else _text_keys(column)
-            first, group = distinct(on.astype(np.int64), keys, keys)
+            first, group = distinct(on, keys, keys)
             cut = _number_cuts if name == "number" else _text_cuts
             parts += cut(column.take(pa.array(first)), on[first])
-            low[lines] = total + group
-            high[lines] = total + len(first) + group
+            _put(lines, group, total, low)
+            _put(lines, group, total + len(first), high)
             total += 2 * len(first)
-    return concatenated(parts), low, high
+    return parts, low, high
+
+
+@kernel
+def _put(lines: Longs, numbers: Ints, first: int, found: Ints) -> None:
+    """Put numbers, counted from a first one on, into lines."""
+    for each in range(len(lines)):
+        found[lines[each]] = first + numbers[each]
 
 
 def _number_keys(column: pa.Array, lines: Longs) -> Longs:
@@ -253,43 +297,43 @@ def _number_cuts(column: pa.Array, dimension: Ints) -> list[Cuts]:
     """Return the cuts before and behind numbers."""
     if pa.types.is_integer(column.type):
         values = column.cast(pa.int64()).to_numpy()
-        return [_integer_cuts(dimension, values, side) for side in (0, 1)]
+        return [numeric(dimension, *_beside_integers(values, behind)) for behind in (False, True)]
     doubles = column.cast(pa.float64()).to_numpy()
-    return [_double_cuts(dimension, doubles, side) for side in (0, 1)]
+    return [numeric(dimension, *_beside_doubles(doubles, behind)) for behind in (False, True)]
 
 
-def _integer_cuts(dimension: Ints, values: Longs, side: int) -> Cuts:
-    flag = np.full(len(values), VALUE, np.int8)
-    whole = values.copy()
-    if side:
-        flag[values == MAX_INTEGER] = NO_INTEGER
-        whole += values != MAX_INTEGER
-    real = values.astype(np.float64)
-    # Beyond 2**53 the nearest double may lie on either side.
-    nearest = np.where(np.abs(real) < _EXACT, 0, _compared(real, values))
-    up = nearest < 0 if side == 0 else nearest <= 0
-    return numeric(dimension, flag, np.where(up, np.nextafter(real, np.inf), real), whole)
+@kernel
+def _beside_integers(values: Longs, behind: bool) -> tuple[Bytes, Doubles, Longs]:
+    """Return flags, doubles and integers of the cuts before or behind integers."""
+    flag, real, whole = np.empty(len(values), np.int8), np.empty(len(values)), np.empty(len(values), np.int64)
+    for at in range(len(values)):
+        value, near = values[at], np.float64(values[at])
+        # Beyond 2**53 the nearest double may lie on either side.
+        up = near < _TOP and (np.int64(near) < value or (behind and np.int64(near) == value))
+        real[at] = np.nextafter(near, np.inf) if up else near
+        last = behind and value == MAX_INTEGER
+        flag[at] = NO_INTEGER if last else VALUE
+        whole[at] = value + 1 if behind and not last else value
+    return flag, real, whole
 
 
-def _compared(real: Doubles, values: Longs) -> npt.NDArray[Any]:
-    """Return -1, 0 or 1: how doubles compare with integers, exactly."""
-    large = real >= _TOP
-    near = np.where(large, 0.0, real).astype(np.int64)
-    return np.where(large, 1, np.sign(np.where(near > values, 1, np.where(near < values, -1, 0))))
-
-
-def _double_cuts(dimension: Ints, values: Doubles, side: int) -> Cuts:
-    with np.errstate(over="ignore"):
-        # Behind the largest double there is only infinity.
-        real = np.nextafter(values, np.inf) if side else values + 0.0
-    least = np.floor(values) + 1 if side else np.ceil(values)
-    # From 2**53 on doubles are whole, and the next integer is no double.
-    large = np.abs(values) >= _EXACT
-    beyond = (values > _TOP) | ((values == _TOP) if side == 0 else (values >= _TOP))
-    within = np.clip(np.where(large, values, least), -_TOP, np.nextafter(_TOP, 0.0))
-    whole = within.astype(np.int64) + np.where(large & (values >= -_TOP) & (side == 1), 1, 0)
-    flag = np.where(beyond, NO_INTEGER, VALUE).astype(np.int8)
-    return numeric(dimension, flag, real, np.where(beyond, MAX_INTEGER, whole))
+@kernel
+def _beside_doubles(values: Doubles, behind: bool) -> tuple[Bytes, Doubles, Longs]:
+    """Return flags, doubles and integers of the cuts before or behind doubles."""
+    flag, real, whole = np.empty(len(values), np.int8), np.empty(len(values)), np.empty(len(values), np.int64)
+    for at in range(len(values)):
+        value = values[at]
+        # Behind the largest double there is only infinity. Zero has one sign.
+        real[at] = np.nextafter(value, np.inf) if behind else value + 0.0
+        flag[at] = NO_INTEGER if value >= _TOP else VALUE
+        if value >= _TOP:
+            whole[at] = MAX_INTEGER
+        elif abs(value) < _EXACT:
+            whole[at] = np.int64(np.floor(value) + 1 if behind else np.ceil(value))
+        else:
+            # From 2**53 on doubles are whole, and the next integer is no double.
+            whole[at] = np.int64(max(value, -_TOP)) + (1 if behind and value >= -_TOP else 0)
+    return flag, real, whole
 
 
 def _text_cuts(column: pa.Array, dimension: Ints) -> list[Cuts]:

@@ -34,6 +34,8 @@ Octets: TypeAlias = npt.NDArray[np.uint8]
 
 BOUNDARY, VALUE, NO_INTEGER = range(3)
 _FLAGS: Final = 3
+#: Kinds of values, and the end of all.
+_KINDS: Final = len(Kind) + 1
 #: Below this, a double holds every integer, and its neighbours.
 _EXACT: Final = 2**53
 _MIX: Final = np.uint64(0x9E3779B97F4A7C15)
@@ -74,7 +76,7 @@ class Cuts(NamedTuple):
         """Return whether the cuts of every line begin with null, and their numbers are in order."""
         if self.kind.min(initial=0) < 0 or self.kind.max(initial=0) > len(Kind):
             return False
-        order = self.dimension.astype(np.int64) * (len(Kind) + 1) + self.kind
+        order = self.dimension.astype(np.int64) * _KINDS + self.kind
         first = np.flatnonzero(np.diff(self.dimension, prepend=-1))
         inner = order[1:] == order[:-1]
         valued = inner & (self.flag[:-1] != BOUNDARY)
@@ -88,10 +90,12 @@ class Cuts(NamedTuple):
             and (self.whole[1:][valued] >= self.whole[:-1][valued]).all()
         )
 
-    def select(self, rows: npt.NDArray[Any]) -> "Cuts":
+    def select(self, rows: Longs) -> "Cuts":
         """Return some of the cuts, in the order of their numbers."""
-        texts = _texts(self).take(pa.array(rows))
-        return Cuts._make([*(column[rows] for column in self[:5]), *_buffers(texts)])
+        columns = _picked(self.dimension, self.kind, self.flag, self.real, self.whole, rows)
+        if not len(self.text):
+            return Cuts(*columns, np.zeros(len(rows) + 1, np.int64), self.text)
+        return Cuts(*columns, *_buffers(_texts(self).take(pa.array(rows))))
 
 
 def numeric(dimension: Ints, flag: Bytes, real: Doubles, whole: Longs) -> Cuts:
@@ -161,6 +165,8 @@ def utf8(text: str) -> bytes:
 def concatenated(parts: Sequence[Cuts]) -> Cuts:
     """Return the cuts of all parts, one behind the other."""
     columns = [np.concatenate([part[column] for part in parts]) for column in range(5)]
+    if not any(len(part.text) for part in parts):
+        return Cuts._make([*columns, np.zeros(len(columns[0]) + 1, np.int64), np.zeros(0, np.uint8)])
     shifts = np.cumsum([0, *(len(part.text) for part in parts)])
     offsets = [part.offset[:-1] + shift for part, shift in zip(parts, shifts, strict=False)]
     offset = np.concatenate([*offsets, shifts[-1:]])
@@ -169,38 +175,80 @@ def concatenated(parts: Sequence[Cuts]) -> Cuts:
 
 def ranked(cuts: Cuts) -> tuple[Cuts, Ints]:
     """Return the different cuts from left to right, line after line, and for each given cut its place there."""
-    # Cuts that no integer passes lie behind all others among the numbers of their line.
-    major = (cuts.dimension.astype(np.int64) * (len(Kind) + 1) + cuts.kind) * _FLAGS + cuts.flag
-    minor = _sortable(cuts.real)
-    strings = np.flatnonzero(np.diff(cuts.offset) > 0)
+    major, minor = _sortable(cuts.dimension, cuts.kind, cuts.flag, cuts.real)
+    strings = np.flatnonzero(np.diff(cuts.offset) > 0) if len(cuts.text) else ()
     if len(strings):
         coded = _texts(cuts).take(pa.array(strings)).dictionary_encode()
         places = np.empty(len(coded.dictionary), np.int64)
         places[pc.array_sort_indices(coded.dictionary).to_numpy()] = np.arange(1, len(places) + 1)
         minor[strings] = places[coded.indices.to_numpy()]
     first, group = distinct(major, minor, cuts.whole)
-    order = _ordered(major[first], minor[first], cuts.whole[first])
-    place: Ints = np.empty(len(order), np.int32)
-    place[order] = np.arange(len(order), dtype=np.int32)
-    return cuts.select(first[order]), place[group]
+    # By the last that counts first, and then by counting: most triples differ in the first two.
+    order, tied = _grouped(np.argsort(minor[first]), first, major, minor)
+    if tied:
+        order = first[np.lexsort((cuts.whole[first], minor[first], major[first]))]
+    return cuts.select(order), _places(order, group)
 
 
-def _ordered(major: Longs, minor: Longs, last: Longs) -> Longs:
-    """Return the order of triples: what `lexsort` does, but most differ in the first two, and the first are small."""
-    order = np.argsort(minor)
-    short = major.max(initial=0) <= np.iinfo(np.uint16).max
-    # Small integers are sorted by counting, which is several times as fast.
-    order = order[np.argsort(major[order].astype(np.uint16 if short else np.int64), kind="stable")]
-    ahead, behind = order[:-1], order[1:]
-    if ((major[ahead] == major[behind]) & (minor[ahead] == minor[behind])).any():
-        return np.lexsort((last, minor, major))
-    return order
+@kernel
+def _sortable(dimension: Ints, kind: Bytes, flag: Bytes, real: Doubles) -> tuple[Longs, Longs]:
+    """Return two integers for each cut, by which all sort but for strings and what has the same double."""
+    major, minor = np.empty(len(real), np.int64), np.empty(len(real), np.int64)
+    for each in range(len(real)):
+        # Cuts that no integer passes lie behind all others among the numbers of their line.
+        major[each] = (np.int64(dimension[each]) * _KINDS + kind[each]) * _FLAGS + flag[each]
+    # Zero has one sign.
+    bits = (real + 0.0).view(np.int64)
+    for each in range(len(real)):
+        minor[each] = bits[each] if bits[each] >= 0 else bits[each] ^ np.int64(MAX_INTEGER)
+    return major, minor
 
 
-def _sortable(real: Doubles) -> Longs:
-    """Return doubles as integers that compare alike. Zero has one sign."""
-    numbers = (real + 0.0).view(np.int64)
-    return np.where(numbers < 0, numbers ^ np.int64(MAX_INTEGER), numbers)
+@kernel
+def _grouped(order: Longs, first: Longs, major: Longs, minor: Longs) -> tuple[Longs, bool]:
+    """Return some cuts by `major` and otherwise in the given order, and whether any two agree in both numbers."""
+    starts = np.zeros(major.max() + 2 if len(major) else 1, np.int64)
+    for cut in first:
+        starts[major[cut] + 1] += 1
+    for number in range(1, len(starts)):
+        starts[number] += starts[number - 1]
+    found = np.empty(len(order), np.int64)
+    for place in order:
+        cut = first[place]
+        found[starts[major[cut]]] = cut
+        starts[major[cut]] += 1
+    for place in range(1, len(found)):
+        one, other = found[place - 1], found[place]
+        if major[one] == major[other] and minor[one] == minor[other]:
+            return found, True
+    return found, False
+
+
+@kernel
+def _places(order: Longs, group: Ints) -> Ints:
+    """Return for each cut the place of its like in an order of different ones."""
+    place = np.empty(len(order), np.int32)
+    for at in range(len(order)):
+        place[group[order[at]]] = at
+    found = np.empty(len(group), np.int32)
+    for each in range(len(group)):
+        found[each] = place[group[each]]
+    return found
+
+
+@kernel
+def _picked(
+    dimension: Ints, kind: Bytes, flag: Bytes, real: Doubles, whole: Longs, rows: Longs
+) -> tuple[Ints, Bytes, Bytes, Doubles, Longs]:
+    """Return some rows of the columns of cuts."""
+    size = len(rows)
+    dimensions, kinds, flags = np.empty(size, np.int32), np.empty(size, np.int8), np.empty(size, np.int8)
+    reals, wholes = np.empty(size), np.empty(size, np.int64)
+    for at in range(size):
+        row = rows[at]
+        dimensions[at], kinds[at], flags[at] = dimension[row], kind[row], flag[row]
+        reals[at], wholes[at] = real[row], whole[row]
+    return dimensions, kinds, flags, reals, wholes
 
 
 def _texts(cuts: Cuts) -> pa.Array:
@@ -216,7 +264,7 @@ def _buffers(texts: pa.Array) -> tuple[Longs, Octets]:
 
 
 @kernel
-def distinct(major: Longs, minor: Longs, last: Longs) -> tuple[Longs, Ints]:
+def distinct(major: Longs | Ints, minor: Longs, last: Longs) -> tuple[Longs, Ints]:
     """Return where each different triple occurs first, and for each triple the number of its like."""
     size = 16
     while size < 2 * len(major):

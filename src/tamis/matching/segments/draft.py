@@ -113,21 +113,36 @@ def joined(drafts: Sequence[Draft]) -> Draft:
     """Return the conditions of all drafts, one behind the other."""
     places: dict[Dimension, int] = {}
     cuts: list[Cuts] = []
-    columns: list[tuple[Ints, ...]] = []
-    rows = shift = 0
+    codes: list[tuple[Ints, Ints]] = []
+    terms = sum(len(draft.row) for draft in drafts)
+    row, low, high = np.empty(terms, np.int32), np.empty(terms, np.int32), np.empty(terms, np.int32)
+    rows = shift = used = 0
     for draft in drafts:
         moved = np.array([places.setdefault(name, len(places)) for name in draft.names], np.int32)
         cuts.append(draft.cuts._replace(dimension=moved[draft.cuts.dimension]))
+        _put(used, draft.row, draft.low, draft.high, rows, shift, row, low, high)
         code = draft.code.copy()
         stretches = code[:, 0] >= 0
         code[stretches, 0] = moved[code[stretches, 0]]
         code[stretches, 1:] += shift
-        columns.append((draft.row + rows, draft.low + shift, draft.high + shift, draft.code_row + rows, code))
+        codes.append((draft.code_row + rows, code))
         rows += draft.rows
         shift += len(draft.cuts.dimension)
-    row, low, high, code_row, code = map(np.concatenate, zip(*columns, strict=True))
+        used += len(draft.row)
+    code_row, code = map(np.concatenate, zip(*codes, strict=True))
     never = np.concatenate([draft.never for draft in drafts])
     return Draft(list(places), concatenated(cuts), row, low, high, code_row, code, never)
+
+
+@kernel
+def _put(
+    at: int, rows: Ints, lows: Ints, highs: Ints, first: int, shift: int, row: Ints, low: Ints, high: Ints
+) -> None:
+    """Put terms at a place, with rows counted from a first one on and cuts likewise."""
+    for term in range(len(rows)):
+        row[at + term] = rows[term] + first
+        low[at + term] = lows[term] + shift
+        high[at + term] = highs[term] + shift
 
 
 @dataclass(frozen=True, eq=False)

@@ -112,6 +112,10 @@ class Ids:
 
     def select(self, rows: npt.NDArray[Any]) -> "Ids":
         """Return the ids of some rows, in their order."""
+        if self.kind is int:
+            numbers, wanted = self._columns[0], np.asarray(rows, np.int64)
+            idtable.check_rows(wanted, len(numbers))
+            return Ids((numbers[wanted],))
         return self._of_arrow(self.arrow().take(pa.array(rows, pa.int64())))
 
     @staticmethod

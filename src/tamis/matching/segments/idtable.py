@@ -161,7 +161,8 @@ def find_numbers(values: Longs, table: Longs, others: Longs) -> Longs:
 
 
 @kernel
-def _check_rows(rows: Longs, length: int) -> None:
+def check_rows(rows: Longs, length: int) -> None:
+    """Raise `IndexError` if one of the rows is none."""
     for row in rows:
         if row < 0 or row >= length:
             raise IndexError("a row is outside the ids")
@@ -170,7 +171,7 @@ def _check_rows(rows: Longs, length: int) -> None:
 @brief
 def numbers_at(values: Longs, rows: Longs) -> Longs:
     """Return the numbers in some rows."""
-    _check_rows(rows, len(values))
+    check_rows(rows, len(values))
     found = np.empty(len(rows), np.int64)
     for number in range(len(rows)):
         found[number] = values[rows[number]]
@@ -180,7 +181,7 @@ def numbers_at(values: Longs, rows: Longs) -> Longs:
 @brief
 def texts_at(offsets: Longs, data: Text, rows: Longs) -> tuple[Longs, Text]:
     """Return the texts in some rows behind each other, and where they meet, counted in characters."""
-    _check_rows(rows, len(offsets) - 1)
+    check_rows(rows, len(offsets) - 1)
     length = 0
     for row in rows:
         length += offsets[row + 1] - offsets[row]

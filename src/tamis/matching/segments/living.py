@@ -149,12 +149,12 @@ class Living(Subscriptions):
     def _taken_away(self, ids: Sequence[Id], version: int) -> Callable[[], None]:
         """Return what lets subscriptions be gone from a version on; they must be there."""
         parts, heads, before = self._state
-        in_head = [next((head for head in heads if id in head.by_id), None) for id in ids]
-        rest = [id for id, head in zip(ids, in_head, strict=True) if head is None]
+        waiting = [head for head in heads if head.by_id]
+        entries = [(head, head.by_id[id]) for head in waiting for id in ids if id in head.by_id]
+        rest = [id for id in ids if not any(id in head.by_id for head in waiting)] if waiting else ids
         found = _found(rest, parts, before)
         if sum(len(rows) for rows in found) < len(rest):
             self.check_known(ids)
-        entries = [(head, head.by_id[id]) for id, head in zip(ids, in_head, strict=True) if head is not None]
 
         def gone() -> None:
             for head, entry in entries:
@@ -203,7 +203,7 @@ class Living(Subscriptions):
         if len(ids):
             self._check_kind(ids.kind)
         waiting = {id for head in heads for id in head.by_id}
-        if any((part.find_many(ids, version) >= 0).any() for part in parts) or (
+        if any(part.find_many(ids, version).max(initial=-1) >= 0 for part in parts) or (
             waiting and not waiting.isdisjoint(ids.arrow().to_pylist())
         ):
             self.check_new(ids.arrow().to_pylist())

@@ -8,6 +8,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from tamis.compiled import kernel
 from tamis.language import Expression, parse
 from tamis.language.tree import ArrayContains, Like
 from tamis.matching.errors import IndexFileError
@@ -78,9 +79,7 @@ class Part:
         """Return the rows of ids, and -1 for those that are not there in a version."""
         rows = self.ids.find_many(ids)
         died = self.died
-        if died is not None and len(self):
-            rows = np.where((rows >= 0) & (died[rows] > version), rows, -1)
-        return rows
+        return rows if died is None else _there(rows, died, version)
 
     def remove(self, rows: npt.NDArray[Any], version: npt.NDArray[np.int64] | int) -> None:
         """Let rows be gone from a version on."""
@@ -168,6 +167,16 @@ class Part:
             raise IndexFileError(f"{path} is no part of a Tamis index: {error}") from None
         part.file = path
         return part
+
+
+@kernel
+def _there(rows: Longs, died: Longs, version: int) -> Longs:
+    """Return rows, with -1 for those that are not there in a version."""
+    found = np.full(len(rows), -1, np.int64)
+    for place in range(len(rows)):
+        if rows[place] >= 0 and died[rows[place]] > version:
+            found[place] = rows[place]
+    return found
 
 
 def merged(parts: Sequence[Part], alive: Sequence[npt.NDArray[np.bool_]], hits: Hits | None) -> tuple[Part, Longs]:

@@ -14,6 +14,7 @@ import pyarrow as pa
 from tamis.matching.ranks.lists import Longs
 from tamis.matching.segments.few import Few
 from tamis.matching.segments.part import Part
+from tamis.matching.segments.windows import EVENTS
 from tamis.matching.subscriptions import limited
 
 A = TypeVar("A")
@@ -21,6 +22,9 @@ R = TypeVar("R")
 
 #: Fewer rows than this are not worth a second thread.
 ROWS_PER_THREAD: Final = 1024
+#: A thread takes so many rows at most before the next ones go to whoever is free: no core waits long for a slower one,
+#: and answers fit into memory that was used before.
+ROWS_AT_A_TIME: Final = EVENTS
 
 
 def match_rows(
@@ -34,17 +38,18 @@ def match_rows(
 
     `alive` says by part which of its rows count; none if all do.
     """
-    threads = min(len(os.sched_getaffinity(0)), batch.num_rows // ROWS_PER_THREAD)
+    threads = min(_cores(), batch.num_rows // ROWS_PER_THREAD)
     if threads < 2:
         return [_match(parts, alive, batch, limit, kept)]
-    edges = [batch.num_rows * number // threads for number in range(threads + 1)]
+    turns = threads * -(-batch.num_rows // (threads * ROWS_AT_A_TIME))
+    edges = [batch.num_rows * number // turns for number in range(turns + 1)]
     slices = [batch.slice(first, last - first) for first, last in pairwise(edges)]
     return list(on_threads(lambda rows: _match(parts, alive, rows, limit, kept), slices))
 
 
 def on_threads(function: Callable[[A], R], given: Iterable[A]) -> Iterator[R]:
     """Do as `map` does, on all cores."""
-    return _pool().map(function, given)
+    return _pool(_cores()).map(function, given)
 
 
 def _match(
@@ -74,9 +79,14 @@ def _match(
     return limited(total, rows, limit, kept)
 
 
+def _cores() -> int:
+    """Return how many cores this process may use now."""
+    return len(os.sched_getaffinity(0))
+
+
 @cache
-def _pool() -> ThreadPoolExecutor:
-    return ThreadPoolExecutor(max_workers=os.cpu_count(), thread_name_prefix="tamis-match")
+def _pool(threads: int) -> ThreadPoolExecutor:
+    return ThreadPoolExecutor(max_workers=threads, thread_name_prefix="tamis-match")
 
 
 # The threads of a pool are not forked with it.

@@ -21,7 +21,7 @@ from tamis.compiled import kernel
 from tamis.matching.ranks.lists import Bytes, Ints, Longs
 from tamis.matching.segments.cuts import Cuts, Doubles
 from tamis.matching.segments.draft import ALL, ANY
-from tamis.matching.segments.runs import counts, owners, places, run_starts
+from tamis.matching.segments.runs import counts, run_starts
 
 POINTS, RANGES, SPREAD, LOOSE, NEVER = range(5)
 #: What looking at a row costs for its anchor being a range of a dimension that an event has, in rows verified.
@@ -150,26 +150,43 @@ class Likelihood(NamedTuple):
 def likelihood(base: Ints, hits: Longs | None, events: int, low: Ints, high: Ints, dimension: Ints) -> Likelihood:
     """Return what the terms say, which ask for what is common, and if there is a sample of events, what that says.
 
-    `hits` counts by leaf how many of the events fell on it.
+    `hits` counts by leaf how many of the events fell on it; `dimension` is by leaf.
     """
-    lengths = np.diff(base)
-    owner = owners(base)
-    points = low[(high - low) == 1]
-    weight = counts(points, int(base[-1])) + np.float64(0.5)
-    weight[base[:-1]] = 0.0
-    asked = counts(dimension, len(lengths)).astype(np.float64)
-    present = np.minimum(1.2 * asked / max(asked.max(initial=0.0), 1.0), 1.0)
-    if hits is not None and events and len(lengths):
-        # What the terms say counts as much as a few events.
-        weight *= (_PRIOR * present / np.add.reduceat(weight, base[:-1]))[owner]
-        weight += hits
-        weight[base[:-1]] = 0.0
-        present = np.add.reduceat(weight, base[:-1]) / (events + _PRIOR)
-    before = np.concatenate(([0.0], np.cumsum(weight)))[: len(weight)]
-    starts = before[base[:-1]]
-    totals = np.append(starts, weight.sum())[1:] - starts if len(lengths) else starts
-    before = (before - starts[owner]) / np.maximum(totals[owner], 1e-300)
-    return Likelihood(np.clip(present, 1e-9, 1.0), before)
+    counted = hits if hits is not None and events else np.zeros(0, np.int64)
+    return Likelihood(*_likelihood(base, counted, events, low, high, dimension))
+
+
+@kernel
+def _likelihood(
+    base: Ints, hits: Longs, events: int, low: Ints, high: Ints, dimension: Ints
+) -> tuple[Doubles, Doubles]:
+    weight, asked = np.full(base[-1], 0.5), np.zeros(len(base) - 1)
+    for term in range(len(low)):
+        asked[dimension[low[term]]] += 1
+        if high[term] - low[term] == 1:
+            weight[low[term]] += 1
+    most = 1.0
+    for line in range(len(asked)):
+        most = max(most, asked[line])
+    present, before = np.empty(len(asked)), np.empty(len(weight))
+    for line in range(len(asked)):
+        begin, end = base[line], base[line + 1]
+        # Nobody lies on null.
+        weight[begin] = 0.0
+        there, total = min(1.2 * asked[line] / most, 1.0), weight[begin:end].sum()
+        if len(hits) and total > 0:
+            # What the terms say counts as much as a few events.
+            share, total = _PRIOR * there / total, 0.0
+            for leaf in range(begin + 1, end):
+                weight[leaf] = share * weight[leaf] + hits[leaf]
+                total += weight[leaf]
+            there = total / (events + _PRIOR)
+        passed = 0.0
+        for leaf in range(begin, end):
+            before[leaf] = passed / max(total, 1e-300)
+            passed += weight[leaf]
+        present[line] = min(max(there, 1e-9), 1.0)
+    return present, before
 
 
 def arrange(
@@ -214,27 +231,12 @@ def _ordered(
     dimension: Ints,
     base: Ints,
 ) -> Rows:
-    kept = kept[order]
-    term_start = run_starts(kept)
-    lengths = np.diff(code_starts)[order]
-    code_start = run_starts(lengths)
-    new_terms = terms[places(starts[order], kept)]
-    new_code = code[places(code_starts[order], lengths)]
+    term_start, new_terms, _ = _moved(order, starts, kept, terms, np.empty(0))
+    code_start, new_code, moved_cost = _moved(order, code_starts, np.diff(code_starts), code, node_cost)
     leaves = len(dimension)
-    anchors = new_terms[term_start[: ends[POINTS]], 1]
-    point = np.searchsorted(anchors, np.arange(leaves + 1)).astype(np.int32)
-    on = new_terms[term_start[ends[POINTS] : ends[RANGES]], 0]
-    ranged = (ends[POINTS] + np.searchsorted(on, np.arange(len(base)))).astype(np.int32)
-    first, last = int(ends[RANGES]), int(ends[SPREAD])
-    moved_cost = node_cost[places(code_starts[order], lengths)]
-    anchored = _anchors(first, last, code_start, new_code, moved_cost)
+    point, ranged, masked = _directory(ends, term_start, new_terms, new_code, leaves, len(base) - 1)
+    anchored = _anchors(int(ends[RANGES]), int(ends[SPREAD]), code_start, new_code, moved_cost)
     by_leaf = np.argsort(anchored[:, 0], kind="stable")
-    spread_start = np.searchsorted(anchored[by_leaf, 0], np.arange(leaves + 1)).astype(np.int32)
-    masked = np.zeros(len(base) - 1, np.int8)
-    inner = np.ones(len(new_terms), np.bool_)
-    inner[term_start[: ends[POINTS]]] = False
-    masked[new_terms[inner, 0]] = 1
-    masked[new_code[new_code[:, 0] >= 0, 0]] = 1
     return Rows(
         dimension,
         base,
@@ -242,15 +244,74 @@ def _ordered(
         point,
         _spots(term_start[: ends[POINTS] + 1], new_terms, base),
         _guards(term_start[: ends[POINTS] + 1], new_terms),
-        spread_start,
+        run_starts(counts(anchored[:, 0], leaves)),
         np.ascontiguousarray(anchored[by_leaf, 1]),
         ranged,
         ends.astype(np.int64),
         term_start,
-        np.ascontiguousarray(new_terms).reshape(-1),
+        new_terms.reshape(-1),
         code_start,
-        np.ascontiguousarray(new_code).reshape(-1),
+        new_code.reshape(-1),
     )
+
+
+@kernel
+def _moved(order: Longs, starts: Ints, sizes: Ints, triples: Ints, cost: Doubles) -> tuple[Ints, Ints, Doubles]:
+    """Return the triples of rows in an order, where those of each begin, and their costs if they have any."""
+    begins = np.zeros(len(order) + 1, np.int32)
+    for row in range(len(order)):
+        begins[row + 1] = begins[row] + sizes[order[row]]
+    moved = np.empty((begins[-1], 3), np.int32)
+    costs = np.empty(begins[-1] if len(cost) else 0)
+    for row in range(len(order)):
+        place = starts[order[row]]
+        for at in range(begins[row], begins[row + 1]):
+            moved[at, 0], moved[at, 1], moved[at, 2] = triples[place, 0], triples[place, 1], triples[place, 2]
+            if len(cost):
+                costs[at] = cost[place]
+            place += 1
+    return begins, moved, costs
+
+
+@kernel
+def kept_triples(starts: Ints, triples: Ints, kept: npt.NDArray[np.bool_]) -> tuple[Ints, Ints]:
+    """Return the triples of the rows that are kept, each with the number that its row has among these."""
+    size = 0
+    for row in range(len(kept)):
+        if kept[row]:
+            size += starts[row + 1] - starts[row]
+    owner, found = np.empty(size, np.int32), np.empty((size, 3), np.int32)
+    used, number = 0, 0
+    for row in range(len(kept)):
+        if kept[row]:
+            for at in range(starts[row], starts[row + 1]):
+                owner[used] = number
+                found[used, 0], found[used, 1], found[used, 2] = triples[at, 0], triples[at, 1], triples[at, 2]
+                used += 1
+            number += 1
+    return owner, found
+
+
+@kernel
+def _directory(ends: Longs, starts: Ints, terms: Ints, code: Ints, leaves: int, lines: int) -> tuple[Ints, Ints, Bytes]:
+    """Return `point`, `ranged` and `masked` of rows in order."""
+    point, ranged, masked = np.zeros(leaves + 1, np.int32), np.zeros(lines + 1, np.int32), np.zeros(lines, np.int8)
+    for row in range(ends[POINTS]):
+        point[terms[starts[row], 1] + 1] += 1
+    for leaf in range(leaves):
+        point[leaf + 1] += point[leaf]
+    ranged[0] = ends[POINTS]
+    for row in range(ends[POINTS], ends[RANGES]):
+        ranged[terms[starts[row], 0] + 1] += 1
+    for line in range(lines):
+        ranged[line + 1] += ranged[line]
+    for row in range(len(starts) - 1):
+        for at in range(starts[row] + (1 if row < ends[POINTS] else 0), starts[row + 1]):
+            masked[terms[at, 0]] = 1
+    for at in range(len(code)):
+        if code[at, 0] >= 0:
+            masked[code[at, 0]] = 1
+    return point, ranged, masked
 
 
 @kernel

@@ -18,8 +18,7 @@ from tamis.matching.segments.cuts import Cuts, Doubles, boundaries, concatenated
 from tamis.matching.segments.draft import Draft
 from tamis.matching.segments.lines import Lines
 from tamis.matching.segments.masks import Block
-from tamis.matching.segments.rows import LOOSE, RANGES, SPREAD, Rows, arrange, likelihood
-from tamis.matching.segments.runs import owners, run_starts
+from tamis.matching.segments.rows import LOOSE, RANGES, SPREAD, Rows, arrange, kept_triples, likelihood
 from tamis.matching.segments.singly import LOOKED_AT, mark, match_event_briefly, match_event_held
 from tamis.matching.segments.sliding import match_windows
 from tamis.matching.segments.values import Values
@@ -119,23 +118,11 @@ class Segment:
     def draft(self, kept: npt.NDArray[np.bool_]) -> Draft:
         """Return some rows as a draft, in their order."""
         rows = self.rows
-        number = run_starts(kept)
-        owner = owners(rows.term_start)
-        some = kept[owner]
-        terms = rows.terms.reshape(-1, 3)[some]
-        code_owner = owners(rows.code_start)
-        coded = kept[code_owner]
+        row, terms = kept_triples(rows.term_start, rows.terms.reshape(-1, 3), kept)
+        code_row, code = kept_triples(rows.code_start, rows.code.reshape(-1, 3), kept)
         never = np.arange(len(self)) >= rows.ends[LOOSE]
-        return Draft(
-            self.lines.names,
-            self.lines.cuts,
-            number[owner[some]],
-            terms[:, 1],
-            terms[:, 2],
-            number[code_owner[coded]],
-            rows.code.reshape(-1, 3)[coded],
-            never[kept],
-        )
+        low, high = terms[:, 1], terms[:, 2]
+        return Draft(self.lines.names, self.lines.cuts, row, low, high, code_row, code, never[kept])
 
     @property
     def bytes(self) -> int:
@@ -231,7 +218,7 @@ def build(draft: Draft, hits: Hits | None = None) -> tuple[Segment, Longs]:
     code[stretches, 1] = places[code[stretches, 1]]
     code[stretches, 2] = places[code[stretches, 2]]
     counted, events = hits(lines) if hits is not None else (None, 0)
-    likely = likelihood(lines.base, counted, events, low, high, cuts.dimension[low])
+    likely = likelihood(lines.base, counted, events, low, high, cuts.dimension)
     rows, order = arrange(lines.base, cuts.dimension, likely, draft.row, low, high, draft.code_row, code, draft.never)
     return Segment(lines, rows), order
 

@@ -4,12 +4,14 @@ from typing import Final
 
 import numpy as np
 
+from tamis.compiled import kernel
 from tamis.language.values import Kind
-from tamis.matching.ranks.lists import Ints
+from tamis.matching.ranks.lists import Bytes, Ints
 from tamis.matching.segments.cuts import BOUNDARY, NO_INTEGER, Cuts
 
 #: Doubles, whose cuts are not where those of integers are. Null has no values to be found: they have its place.
 REAL: Final = Kind.NULL
+_REAL, _NUMBER = int(REAL), int(Kind.NUMBER)
 #: Kinds of values, and the end of all.
 KINDS: Final = len(Kind) + 1
 
@@ -19,15 +21,7 @@ class Stretches:
 
     def __init__(self, cuts: Cuts, dimensions: int) -> None:
         self.cuts = cuts
-        own = cuts.dimension.astype(np.int64) * KINDS + cuts.kind
-        begin = np.searchsorted(own, np.arange(dimensions * KINDS)).astype(np.int32)
-        end = np.searchsorted(own, np.arange(dimensions * KINDS), side="right").astype(np.int32)
-        begin[own[cuts.flag == BOUNDARY]] += 1
-        begin[REAL::KINDS], end[REAL::KINDS] = begin[Kind.NUMBER :: KINDS], end[Kind.NUMBER :: KINDS]
-        no_integer = np.bincount(cuts.dimension[cuts.flag == NO_INTEGER], minlength=dimensions)
-        end[Kind.NUMBER :: KINDS] -= no_integer.astype(np.int32)
-        self.begin: Ints = begin
-        self.end: Ints = end
+        self.begin, self.end = _stretches(cuts.dimension, cuts.kind, cuts.flag, dimensions)
 
     def of(self, dimension: int, kind: Kind) -> tuple[int, int]:
         """Return where the cuts begin and end that values of a kind can pass, on the line of a dimension."""
@@ -38,3 +32,23 @@ class Stretches:
         """Return the leaf of the events that pass the filter which a dimension is."""
         begin, end = self.of(dimension, Kind.BOOLEAN)
         return begin - 1 + int(np.searchsorted(self.cuts.whole[begin:end], 1, side="right"))
+
+
+@kernel
+def _stretches(dimension: Ints, kind: Bytes, flag: Bytes, dimensions: int) -> tuple[Ints, Ints]:
+    begin, end = np.zeros(dimensions * KINDS, np.int32), np.zeros(dimensions * KINDS, np.int32)
+    for cut in range(len(dimension)):
+        end[dimension[cut] * KINDS + kind[cut]] += 1
+    for own in range(1, len(end)):
+        begin[own] = end[own - 1]
+        end[own] += end[own - 1]
+    for cut in range(len(dimension)):
+        if flag[cut] == BOUNDARY:
+            begin[dimension[cut] * KINDS + kind[cut]] += 1
+    for line in range(dimensions):
+        number = line * KINDS + _NUMBER
+        begin[line * KINDS + _REAL], end[line * KINDS + _REAL] = begin[number], end[number]
+    for cut in range(len(dimension)):
+        if flag[cut] == NO_INTEGER:
+            end[dimension[cut] * KINDS + _NUMBER] -= 1
+    return begin, end

@@ -48,11 +48,15 @@ class Texts:
 
     def select(self, rows: npt.NDArray[Any]) -> "Texts":
         """Return the texts of some rows, in their order."""
+        if not len(self._data):
+            return self.empty(len(rows))
         return self.of(self.arrow().take(pa.array(rows)))
 
     @staticmethod
     def concatenated(parts: Sequence["Texts"]) -> "Texts":
         """Return the texts of all parts, one behind the other."""
+        if not any(len(part._data) for part in parts):
+            return Texts.empty(sum(map(len, parts)))
         return Texts.of(pa.concat_arrays([part.arrow() for part in parts]))
 
     def arrays(self) -> dict[str, npt.NDArray[Any]]:
