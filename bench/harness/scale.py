@@ -22,8 +22,8 @@ class Sizes(msgspec.Struct, frozen=True, kw_only=True):
     #: Subscriptions where the bars are for 100,000, and where they are for 1,000,000.
     usual: int
     large: int
-    #: The large ranges-only workload, of which the C++ probe alone takes gigabytes.
-    large_ranges: int
+    #: Those of the yardstick that are measured at the large size as well: for some the C++ probe takes gigabytes.
+    large_workloads: tuple[str, ...] = ("w-a",)
     #: The workloads of applications.
     applications: int
     events: int
@@ -49,7 +49,6 @@ SIZES: Final = {
     Scale.TINY: Sizes(
         usual=400,
         large=600,
-        large_ranges=0,
         applications=200,
         events=60,
         yardstick_events=60,
@@ -66,7 +65,6 @@ SIZES: Final = {
     Scale.QUICK: Sizes(
         usual=100_000,
         large=1_000_000,
-        large_ranges=0,
         applications=20_000,
         events=1_000,
         yardstick_events=8_192,
@@ -82,7 +80,7 @@ SIZES: Final = {
     Scale.FULL: Sizes(
         usual=100_000,
         large=1_000_000,
-        large_ranges=1_000_000,
+        large_workloads=("w-a", "w-e", "w-b", "w-r"),
         applications=100_000,
         events=2_000,
         yardstick_events=8_192,

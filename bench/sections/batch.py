@@ -10,8 +10,7 @@ from harness.rivals import CPP, contested, tried
 SECTION: Final = "batch"
 #: How many times as fast as the C++ probe.
 USUAL: Final = {"w-a": at_least(1.0), "w-e": at_least(1.0), "w-b": at_least(3.0), "w-r": at_least(3.0)}
-LARGE: Final = at_least(1.5)
-LARGE_RANGES: Final = at_least(3.0)
+LARGE: Final = {**USUAL, "w-a": at_least(1.5)}
 #: BE-Gen dense and sparse, advertisements, strings, and what applications have. The probes do not know their values.
 OTHERS: Final = (
     "be-gen-dense",
@@ -29,11 +28,10 @@ def run(context: Context) -> Iterator[Figure]:
     """Measure every workload."""
     sizes = context.sizes
     bars = {(name, sizes.usual): bar for name, bar in USUAL.items()}
-    bars["w-a", sizes.large] = LARGE
-    if sizes.large_ranges:
-        bars["w-r", sizes.large_ranges] = LARGE_RANGES
-    else:
-        context.remark(f"{SECTION}: w-r is measured at its large size with --scale full only.")
+    bars |= {(name, sizes.large): LARGE[name] for name in sizes.large_workloads}
+    if len(sizes.large_workloads) < len(LARGE):
+        left_out = [name for name in LARGE if name not in sizes.large_workloads]
+        context.remark(f"{SECTION}: {', '.join(left_out)} are measured at their large size with --scale full only.")
     for subject in context.subjects(SECTION, [*bars, *((name, sizes.applications) for name in OTHERS)]):
         name, size = subject.name, subject.subscriptions
         bar = bars.get((name, size))

@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from tamis.compiled import kernel
+from tamis.compiled import brief, kernel
 from tamis.language import Expression, parse
 from tamis.language.tree import ArrayContains, Like
 from tamis.matching.errors import IndexFileError
@@ -107,7 +107,7 @@ class Part:
         if died is None:
             return self.segment.match(values, limit)
         rows = self.segment.match(values)
-        return rows[died[rows] > version][:limit]
+        return rows[: _keep_living(rows, died, version, limit)]
 
     def match_batch(
         self, batch: pa.RecordBatch, alive: npt.NDArray[np.bool_] | None, limit: int, kept: bool
@@ -167,6 +167,23 @@ class Part:
             raise IndexFileError(f"{path} is no part of a Tamis index: {error}") from None
         part.file = path
         return part
+
+
+@brief
+def _keep_living(rows: Ints, died: Longs, version: int, limit: int) -> int:
+    """Move those of the rows that are there in a version to the front, at most so many, and return how many they are.
+
+    As one step that keeps the lock of Python: NumPy gives it back for these, and a reader that gives it back after
+    every event starves a writer, which wakes up each time to find it taken again.
+    """
+    kept = 0
+    for row in rows:
+        if kept == limit:
+            break
+        if died[row] > version:
+            rows[kept] = row
+            kept += 1
+    return kept
 
 
 @kernel
