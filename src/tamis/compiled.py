@@ -17,7 +17,10 @@ def kernel(function: F) -> F:
 
 
 def brief(function: F) -> F:
-    """Compile a function that is done before another thread could wake up: it keeps the GIL."""
+    """Compile a function that is done before another thread could wake up: it keeps the GIL.
+
+    Numba keeps code by function, whatever the way it was compiled: never give one function to both this and `kernel`.
+    """
     return cast(F, njit(cache=True)(function))
 
 

@@ -1,6 +1,8 @@
 """Parts in files: what kernels read without looking is looked at when a part is opened."""
 
 import random
+import sys
+import threading
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -12,6 +14,7 @@ import pytest
 
 import tamis
 from tamis.matching.errors import IndexFileError
+from tamis.matching.segments import segment as segments
 from tamis.matching.segments.arrays import read_arrays, write_arrays
 from tamis.matching.segments.draft import draft_of
 from tamis.matching.segments.ids import Ids
@@ -67,6 +70,37 @@ def test_a_part_comes_back(file: Path) -> None:
     assert part.find(5, 3) == -1
     assert part.find_many(Ids.of([5, 6, 999]), 3).tolist() == [-1, part.find(6, 3), -1]
     assert (part.alive, part.whole().alive) == (len(TEXTS) - 1, len(TEXTS))
+
+
+@pytest.mark.parametrize("many", [True, False])
+def test_only_events_with_many_rows_let_other_threads_run(
+    file: Path, many: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Who gives back the lock of Python for some microseconds lets nobody in, and keeps a writer waiting."""
+    part = Part.read(file)
+    part.remove(np.array([part.find(5, 0)]), 1)
+    some = [Values(event) for event in BATCH.to_pylist()[:50]]
+    for each in some:
+        part.match(each, 1, 100)
+    monkeypatch.setattr(segments, "_MANY_ROWS", -1 if many else 1_000_000)
+    ran: list[bool] = []
+    turn, begun = sys.getswitchinterval(), threading.Lock()
+    begun.acquire()
+    other = threading.Thread(target=lambda: ran.append(begun.acquire()))
+    other.start()
+    try:
+        # From here on nobody has to give way to a thread that waits.
+        sys.setswitchinterval(1_000)
+        begun.release()
+        for _ in range(100_000 if many else 20):
+            for each in some:
+                part.match(each, 1, 100)
+            if ran:
+                break
+        assert bool(ran) is many
+    finally:
+        sys.setswitchinterval(turn)
+        other.join()
 
 
 def put(name: str, place: int, value: int) -> Callable[[Arrays], None]:

@@ -9,15 +9,15 @@ their time would be the calls.
 """
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from itertools import accumulate
-from typing import Final, NamedTuple
+from typing import Final, NamedTuple, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from tamis.compiled import kernel
+from tamis.compiled import brief, kernel
 from tamis.language.tree import Like
 from tamis.matching.ranks.lists import Ints, Longs
 from tamis.matching.segments.answers import longer
@@ -34,6 +34,8 @@ _PER_BYTE: Final = 1 / 8
 _AT_ENDS: Final = 1 / 8
 #: For how many answers, and for how many texts beyond the most that one string can have, there is room at first.
 _ROOM: Final = 1 << 12
+#: Bytes of a text for which no other thread is let run: it would not have woken up yet.
+_SHORT: Final = 1 << 12
 
 #: Where a text is looked for, and the text; backwards if at the end, as it is read from there.
 Key = tuple[int, bytes]
@@ -52,6 +54,9 @@ class Marks(NamedTuple):
     failed: Longs
     clock: Longs
     texts: Ints
+
+
+_Find: TypeAlias = Callable[[Packed, Marks, Octets, Longs, Mask], tuple[Ints, Longs]]
 
 
 class Patterns:
@@ -101,7 +106,8 @@ class Patterns:
     def find(self, text: str) -> list[int]:
         """Return the numbers of the filters that are true of a text: their positions, each once, in any order."""
         encoded = utf8(text)
-        found, _ = self._found(np.frombuffer(encoded, np.uint8), np.array([0, len(encoded)]), _NO_MASK)
+        find = _find_briefly if len(encoded) <= _SHORT else _find
+        found, _ = self._found(find, np.frombuffer(encoded, np.uint8), np.array([0, len(encoded)]), _NO_MASK)
         numbers: list[int] = found.tolist()
         return numbers
 
@@ -109,16 +115,16 @@ class Patterns:
         """Return the same for an array of strings: rows, ascending, and beside them numbers. Nulls pass nothing."""
         octets, places = utf8_rows(array)
         valid = array.is_valid().to_numpy(zero_copy_only=False) if array.null_count else _NO_MASK
-        found, counts = self._found(octets, places, valid)
+        found, counts = self._found(_find, octets, places, valid)
         return np.repeat(np.arange(len(array)), counts), found
 
-    def _found(self, data: Octets, places: Longs, valid: Mask) -> tuple[Ints, Longs]:
+    def _found(self, find: _Find, data: Octets, places: Longs, valid: Mask) -> tuple[Ints, Longs]:
         try:
             marks = self._marks.pop()
         except IndexError:
             met, failed, clock = (np.zeros(size, np.int64) for size in (self._texts, self._filters, 1))
             marks = Marks(met, failed, clock, np.zeros(self._texts + _ROOM, np.int32))
-        found = _find(self._held, marks, data, places, valid)
+        found = find(self._held, marks, data, places, valid)
         self._marks.append(marks)
         return found
 
@@ -190,6 +196,12 @@ def _find(held: Packed, marks: Marks, data: Octets, places: Longs, valid: Mask) 
         found, count = _report(tables, marks, data, places, valid, row, following, ends, found, count, counts)
         row = following
     return found[:count].copy(), counts
+
+
+@brief
+def _find_briefly(held: Packed, marks: Marks, data: Octets, places: Longs, valid: Mask) -> tuple[Ints, Longs]:
+    """Do the same for one short text."""
+    return _find(held, marks, data, places, valid)
 
 
 @kernel

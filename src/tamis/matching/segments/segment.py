@@ -29,8 +29,9 @@ from tamis.matching.segments.windows import LEAST_EVENTS, MOST_NUMBERS, Room, Wi
 _FIRST_PAIRS: Final = 1 << 16
 #: So many events are matched one by one: masks are not worth it.
 _FEW_EVENTS: Final = 4
-#: With more rows, other threads are let run while an event is matched.
-_MANY_ROWS: Final = 500_000
+#: Where the event before had more rows to look at, other threads are let run while one is matched, for some 60
+#: microseconds and more. A shorter while would be over before they have woken up.
+_MANY_ROWS: Final = 10_000
 #: The clock of a thread starts anew here; it advances by one for each event.
 _LAST_TICK: Final = 2**31 - 2
 
@@ -51,7 +52,6 @@ class Segment:
         self._longest = int(np.diff(rows.code_start).max(initial=0))
         #: How many rows were looked at, by one event or at once by all of a block.
         self.looked_at = 0
-        self._match_event = match_event_held if len(self) > _MANY_ROWS else match_event_briefly
         self._local = local()
 
     def __len__(self) -> int:
@@ -68,7 +68,8 @@ class Segment:
         thread = self._thread()
         if thread.clock.item(0) > _LAST_TICK:
             thread.clock[0] = thread.stamps[:] = 0
-        used = self._match_event(on, wholes, reals, others, thread.held, limit)
+        match_event = match_event_held if thread.looked_at > _MANY_ROWS else match_event_briefly
+        used = match_event(on, wholes, reals, others, thread.held, limit)
         self._count(thread)
         return thread.out[:used]
 
@@ -130,7 +131,8 @@ class Segment:
         return sum(array.nbytes for array in (*self.rows, *self.lines.cuts)) - self.rows.dimension.nbytes
 
     def _count(self, thread: "_Thread") -> None:
-        self.looked_at += thread.work.item(LOOKED_AT)
+        thread.looked_at = thread.work.item(LOOKED_AT)
+        self.looked_at += thread.looked_at
         thread.work.fill(0)
 
     def _thread(self) -> "_Thread":
@@ -153,6 +155,8 @@ class _Thread:
         self.stamps = np.zeros(int(rows.ends[SPREAD] - rows.ends[RANGES]), np.int32)
         self.clock = np.zeros(1, np.int32)
         self.work = np.zeros(2, np.int64)
+        #: How many rows the last call looked at.
+        self.looked_at = 0
         self.ends = np.zeros(2 * segment._longest + 4, np.int32)
         self.out = np.empty(len(segment) + 1, np.int32)
         self._leaves = np.empty(len(rows.base), np.int32)

@@ -151,7 +151,8 @@ def match_event(
     return min(used, limit)
 
 
-def _match_event_held(on: Ints, wholes: Longs, reals: Doubles, others: Ints, held: Longs, limit: int) -> int:
+@kernel
+def match_event_held(on: Ints, wholes: Longs, reals: Doubles, others: Ints, held: Longs, limit: int) -> int:
     """Match an event as `match_event` does, after its numbers were located; `others` are leaves that are known.
 
     `held` are the addresses of all fields of `Rows`, of what `match_event` works with, of room for leaves, and of what
@@ -203,6 +204,7 @@ def _match_event_held(on: Ints, wholes: Longs, reals: Doubles, others: Ints, hel
     )
 
 
-#: For many rows, and for few: those are done before another thread could wake up.
-match_event_held = kernel(_match_event_held)
-match_event_briefly = brief(_match_event_held)
+@brief
+def match_event_briefly(on: Ints, wholes: Longs, reals: Doubles, others: Ints, held: Longs, limit: int) -> int:
+    """Do the same for an event that has few rows to look at: it is done before another thread could wake up."""
+    return match_event_held(on, wholes, reals, others, held, limit)
