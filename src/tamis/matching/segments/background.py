@@ -37,8 +37,10 @@ class Background(Generic[T]):
         if not self._is_working() and owner.next_task() is not None:
             with self._lock:
                 if not self._is_working():
-                    self._thread = threading.Thread(target=self._work, args=(owner,), name="tamis-merge", daemon=True)
-                    self._thread.start()
+                    thread = threading.Thread(target=self._work, args=(owner,), name="tamis-merge", daemon=True)
+                    thread.start()
+                    # Only now: whoever waits for it without the lock would join a thread that does not run yet.
+                    self._thread = thread
 
     def wait(self, owner: Owner[T], tasks: int) -> None:
         """Wait until nothing is left to do, or so many tasks are done: others may bring new ones without end.
@@ -81,5 +83,6 @@ class Background(Generic[T]):
                         owner.do(task)
                     self._done += 1
         except BaseException as error:  # noqa: BLE001 - raised by `wait`
-            self._failure = error
-            self._thread = None
+            with self._lock:
+                self._failure = error
+                self._thread = None
