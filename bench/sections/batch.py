@@ -29,8 +29,8 @@ def run(context: Context) -> Iterator[Figure]:
     sizes = context.sizes
     bars = {(name, sizes.usual): bar for name, bar in USUAL.items()}
     bars |= {(name, sizes.large): LARGE[name] for name in sizes.large_workloads}
-    if len(sizes.large_workloads) < len(LARGE):
-        left_out = [name for name in LARGE if name not in sizes.large_workloads]
+    left_out = [name for name in LARGE if name not in sizes.large_workloads]
+    if left_out:
         context.remark(f"{SECTION}: {', '.join(left_out)} are measured at their large size with --scale full only.")
     for subject in context.subjects(SECTION, [*bars, *((name, sizes.applications) for name in OTHERS)]):
         name, size = subject.name, subject.subscriptions
